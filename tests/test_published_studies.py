@@ -17,26 +17,26 @@ from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "published-studies"
-T3 = "study 2, T3.R1"
+T3 = "study 2, table 3, row 1"
 
 # Cells of Table 2 of Hicks et al. (2022), Sci. Rep. 12, 5979, that are not those of their own counts, and the
 # numbers of cases that do not add up; recomputed by hand from the counts printed in the same row.
 OFF = {
     "study 1, per frame": {"total", "positives"},
-    "study 2, T2.R1": {"accuracy", "npv"},
-    "study 2, T2.R2": {"accuracy", "recall", "specificity", "mcc", "npv"},
-    "study 2, T2.R3": {"accuracy", "recall"},
+    "study 2, table 2, row 1": {"accuracy", "npv"},
+    "study 2, table 2, row 2": {"accuracy", "recall", "specificity", "mcc", "npv"},
+    "study 2, table 2, row 3": {"accuracy", "recall"},
     T3: {"accuracy", "f1"}
     | {f"macro_{name}" for name in ("accuracy", "precision", "threat_score")}
     | {f"weighted_{name}" for name in ("accuracy", "recall", "specificity", "mcc")},
-    "study 2, T3.R2": {"accuracy", "specificity", "mcc", "threat_score"},
-    "study 4, T2.R1": {"total", "negatives", "accuracy", "specificity"},
-    "study 4, T2.R2": {"total", "negatives", "accuracy", "specificity"},
-    "study 4, T2.R3": {"total"},
+    "study 2, table 3, row 2": {"accuracy", "specificity", "mcc", "threat_score"},
+    "study 4, table 2, row 1": {"total", "negatives", "accuracy", "specificity"},
+    "study 4, table 2, row 2": {"total", "negatives", "accuracy", "specificity"},
+    "study 4, table 2, row 3": {"total"},
     "study 4, combined": {"total", "negatives", "accuracy", "specificity"},
     "study 4, all positive": {"total"},
     "study 4, all negative": {"total"},
-    "study 4, T2.R4": {"total"},
+    "study 4, table 2, row 4": {"total"},
 }
 SHORT = {
     "ACC": "accuracy",
@@ -80,7 +80,8 @@ def test_every_figure_that_its_counts_do_not_give_is_said_and_no_other(assessed:
 
 
 def test_figures_that_no_table_of_counts_gives_are_said(assessed: Assessment) -> None:
-    names = ("study 2, T2.R1", "study 2, T2.R2", "study 2, T2.R3", "study 3", "study 4, T2.R3")
+    rows = ("study 2, table 2, row 1", "study 2, table 2, row 2", "study 2, table 2, row 3")
+    names = (*rows, "study 3", "study 4, table 2, row 3")
     said = fired(assessed, "P06")
     assert {name for name in said if name.endswith("reported")} == {f"{name}, reported" for name in names}
     tables = {
@@ -92,10 +93,11 @@ def test_figures_that_no_table_of_counts_gives_are_said(assessed: Assessment) ->
 def test_the_other_pitfalls_of_the_paper_are_said(assessed: Assessment) -> None:
     assert "from 92.5% to 78.4%" in fired(assessed, "P03")["study 3"]
     apart = fired(assessed, "P04")
-    assert set(apart) == {f"study 4, {row}" for row in ("T2.R1", "T2.R2", "T2.R3", "in text")}
-    assert "251 false positives" in apart["study 4, T2.R1"]
+    rows = ("table 2, row 1", "table 2, row 2", "table 2, row 3", "in text")
+    assert set(apart) == {f"study 4, {row}" for row in rows}
+    assert "251 false positives" in apart["study 4, table 2, row 1"]
     assert "0.04" in fired(assessed, "P05")["study 1, per polyp"]
-    assert {"study 4, T2.R3", "study 4, in text"} <= set(fired(assessed, "P07"))
+    assert {"study 4, table 2, row 3", "study 4, in text"} <= set(fired(assessed, "P07"))
     assert "would give 99.5%" in fired(assessed, "P08")["study 1, per frame"]
 
 

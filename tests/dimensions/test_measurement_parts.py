@@ -117,7 +117,7 @@ def test_a_public_report_shows_no_group_with_a_small_cell(tmp_path: Path) -> Non
 def test_the_first_page_names_the_worst_site(tmp_path: Path, kind: str) -> None:
     rows = [(*row[:4], row[4] + (4 if row[2] == "south" else 0), row[5]) for row in device(0.0)]
     found = assessed(tmp_path, MANIFEST % (kind, ""), HEAD, rows)
-    assert "Of two sites, south has the worst result for volume: mean absolute error" in first_page(found)
+    assert "Mean absolute error of volume at two sites: the worst is that of south, 4.0" in first_page(found)
     assert "; at north it is" in first_page(found)
 
 

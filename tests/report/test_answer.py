@@ -223,7 +223,7 @@ NO_CRITERIA = "No requirement was declared: whether this is enough is open."
 UNADJUSTED = "Comparisons without a requirement are not adjusted for their number."
 CERTIFICATION_SAYS = {
     "a significant loss, inconclusive": (
-        f"{JUDGED} −5 points: inconclusive). Two of three criteria are met.",
+        f"Not in full. {JUDGED} −5 points: inconclusive). Two of three criteria are met.",
         "One is inconclusive.",
     ),
     "a significant loss, and another that fails": (
@@ -510,13 +510,10 @@ PROCUREMENT_SAYS = {
     ),
     "no criteria, utilities that do not agree": (
         (
-            "Alder has the higher utility under euros; no difference was found under other prices. "
-            f"{NO_CRITERIA}"
+            "Which of Alder and Birch is better depends on the utility that applies: Alder has the higher "
+            f"utility under euros; no difference was found under other prices. {NO_CRITERIA}"
         ),
-        (
-            "Difference in utility per case, Birch minus Alder (95% CI): −7.0 (−11.6 to −2.4) under euros "
-            "and 2.6 (−2.1 to 7.3) under other prices."
-        ),
+        "",
     ),
 }
 
@@ -1015,7 +1012,7 @@ def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() 
         details={"measured": 97 / 120},
     )
     found = replace(reached, estimate=replace(reached.estimate, details={"measured": 97 / 120}))
-    assert "An accuracy of 80.8% against" in "".join(sentences(made("certification", [found])))
+    assert "The accuracy of 80.8% measured against" in "".join(sentences(made("certification", [found])))
 
 
 def test_without_criteria_the_first_page_has_a_table_of_the_results_that_it_rests_on() -> None:

@@ -1,5 +1,7 @@
 """The first page says what to do next: what settles the gravest criterion that is not met."""
 
+from collections.abc import Callable
+
 import pytest
 from test_answer import (
     ACCEPTED,
@@ -27,22 +29,22 @@ POOLED = result("reported.pooled_sensitivity", 0.9, 0.8, 0.95, set="pool")
 CASES = {
     "one fails": (
         made("certification", [MISSING, SPECIFIC], [SENSITIVITY, SPECIFICITY]),
-        "Sensitivity: Remove the cause or restrict the claim, then test on new cases.",
+        "Remove the cause or restrict the claim, then test on new cases (sensitivity).",
     ),
     "a failure comes first, then an open safety criterion": (
         made("certification", [MISSING, SWITCHES], [SENSITIVITY, HARM]),
         (
-            "Sensitivity, test: Remove the cause or restrict the claim, then test on new cases. Correct "
-            "decisions reversed after wrong advice: Find the cause first: at this estimate"
+            "Remove the cause or restrict the claim, then test on new cases (sensitivity, test). "
+            "Find the cause first: at this estimate"
         ),
     ),
     "an open safety criterion alone": (
         made("certification", [SENSITIVE, SWITCHES], [SENSITIVITY, HARM]),
-        "Correct decisions reversed after wrong advice: Find the cause first",
+        "Find the cause first: at this estimate",
     ),
     "an open one needs more cases": (
         made("certification", [WIDE], [SENSITIVITY]),
-        "Sensitivity: Test about",
+        "Test about",
     ),
     "nothing is required": (
         made("certification", [SENSITIVE]),
@@ -79,16 +81,51 @@ def test_without_a_limit_what_was_not_assessed_is_left() -> None:
 def test_more_cases_are_not_proposed_to_confirm_a_failure() -> None:
     low = share("sensitivity", 30, 40, 0.598, 0.858, "test")
     said = next_step(made("certification", [low], [SENSITIVITY]), EN, LIMIT)
-    assert said.startswith("Sensitivity: Find the cause first: at this estimate about")
+    assert said.startswith("Find the cause first: at this estimate about")
+    assert said.endswith("would decide it against the device (sensitivity).")
 
 
 def test_a_choice_asks_the_supplier() -> None:
     own = result("candidates.sensitivity", 0.9, 0.85, 0.95, dataset="test", candidate="Alder")
     asked = {**SENSITIVITY, "measure": "candidates.sensitivity", "candidate": "Alder"}
     names = [{"candidate": "Alder"}, {"candidate": "Birch"}]
-    assert next_step(made("procurement", [own], [asked], candidates=names), EN, LIMIT).startswith(
-        "Put the questions below"
+    one = made("procurement", [own], [asked], candidates=names)
+    assert next_step(one, EN, LIMIT, asked=["Alder"]) == "Ask the supplier of Alder the questions below."
+    assert next_step(one, EN, LIMIT).startswith("Resolve the limits below"), "there is no question"
+
+
+def test_a_choice_that_is_open_says_what_would_settle_it() -> None:
+    own = result("candidates.sensitivity", 0.87, 0.79, 0.92, 116, dataset="test", candidate="Birch")
+    asked = {**SENSITIVITY, "measure": "candidates.sensitivity", "candidate": "Birch"}
+    one = made("procurement", [own], [asked], candidates=[{"candidate": "Alder"}, {"candidate": "Birch"}])
+    asked_first, _, then = next_step(one, EN, LIMIT, asked=["Alder", "Birch"]).partition(". ")
+    assert asked_first == "Ask the suppliers of Alder and Birch the questions below"
+    assert then.startswith("Test about ")
+    assert then.endswith(": at this estimate they would decide it (Birch, sensitivity).")
+
+
+def test_what_readers_leave_open_needs_more_of_them(assessed_example: Callable[[str], Assessment]) -> None:
+    said = next_step(assessed_example("knee-mri-readings"), EN, LIMIT)
+    assert said == (
+        "Plan a further study with more readers and more cases: more cases alone do not decide this "
+        "(absolute risk reduction)."
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("factory", "Settle which utility applies, since the choice depends on it;"),
+        (
+            "published-studies",
+            "Ask the authors for the counts behind the figures that contradict each other;",
+        ),
+    ],
+)
+def test_without_criteria_the_data_may_ask_for_something_first(
+    name: str, said: str, assessed_example: Callable[[str], Assessment]
+) -> None:
+    assert next_step(assessed_example(name), EN, LIMIT).startswith(said)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr", "it"])

@@ -88,7 +88,8 @@ def question(assessment: Assessment, say: Catalogue) -> str:
     names = without_criteria.candidates(assessment)
     if plan.report.kind == "procurement" and len(names) > 1:
         several = "several" if len(names) <= MOST_ASKED else "many"
-        asked = "" if assessment.verdicts else "_open"
+        required = assessment.verdicts or plan.utility.minimum_accuracy is not None
+        asked = "" if required else "_open"
         key = f"answer.question.procurement_{several}{asked}"
         return say(key, names=[say.called(name) for name in names], n=len(names))
     return say(f"answer.question.{plan.report.kind}")
@@ -117,21 +118,23 @@ def _of_minimum(
 ) -> Statement:
     """Accuracies on one side of the least that is accepted; those of one value on the same data together.
 
-    Where the condition is more or less frequent in these data than in the intended use, that is said.
+    An accuracy at the declared prevalence says so; one of data with another prevalence names both.
     """
-    there, here = assessment.plan.expected_prevalence, {}
+    there, here = assessment.plan.declared_prevalence, {}
     for mix in assessment.case_mixes if there is not None else ():
         if known := mix.positive + mix.negative:
             here[mix.name] = share(mix.positive, known)
-    names: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str, bool], list[str]] = {}
     for r in of:
-        data = replace(r.place, candidate=None).data_name
-        names.setdefault((data, in_words(r, say)), []).append(r.place.candidate or "")
+        data, declared = replace(r.place, candidate=None).data_name, "prevalence" in r.parameters
+        names.setdefault((data, in_words(r, say), declared), []).append(r.place.candidate or "")
     items = []
-    for (data, estimate), own in names.items():
+    for (data, estimate, declared), own in names.items():
         text = say("answer.minimum.item", data=on_data(own, data, say), estimate=estimate)
         found = here.get(data)
-        if found is not None and round(found, 2) != round(there or 0.0, 2):
+        if declared:
+            text = say("answer.minimum.declared", text=text, there=as_share(there or 0.0))
+        elif found is not None and round(found, 2) != round(there or 0.0, 2):
             values = {"here": found, "there": as_share(there or 0.0)}
             text = say("answer.minimum.here", text=text, **values)
         items.append(text)

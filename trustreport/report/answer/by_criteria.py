@@ -44,9 +44,10 @@ def criteria_answer(assessment: Assessment, say: Catalogue) -> Said:
     sentences, unadjusted = losses(verdicts, assessment, say)
     told = [v for v in verdicts if v.is_loss]
     if len(verdicts) > 1 or not told:
-        met = _met(verdicts, assessment, say)
-        in_part = not sentences and len({v.word == "pass" for v in verdicts}) > 1
-        sentences.append(replace(met, text=say("answer.criteria.in_part", met=met.text)) if in_part else met)
+        sentences.append(_met(verdicts, assessment, say))
+    if len({v.word == "pass" for v in verdicts}) > 1:
+        first = sentences[0]
+        sentences[0] = replace(first, text=say("answer.criteria.in_part", first=first.text))
     unsaid = [v for v in failed if v not in told]
     if unsaid:
         sentences.append(_failed(unsaid, len(failed), assessment, say))

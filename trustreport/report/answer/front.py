@@ -116,10 +116,11 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
     per, prevalence = _per_thousand(assessment, say)
     waiting = _due(assessment, say)
     due = say("answer.next.due", what=waiting[0].what, day=waiting[0].day) if waiting else ""
+    questions = tuple(_questions(assessment, say))
     rows = sum(len(group.rows) for group in groups) + len(followed) + len(per)
     return Front(
         found,
-        next_step(assessment, say, limits[0][0] if limits else None, due),
+        next_step(assessment, say, limits[0][0] if limits else None, due, [name for name, _ in questions]),
         "tight" if rows > MANY_ROWS else "",
         groups,
         _key(groups, assessment, say),
@@ -130,7 +131,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
         sum(bool(own[0].check) for own in every if own not in limits),
         per,
         prevalence,
-        tuple(_questions(assessment, say)),
+        questions,
         tuple(waiting[:MOST_DUE]),
         max(len(waiting) - MOST_DUE, 0),
         () if groups or followed else tuple(_primary_rows(found, say)),

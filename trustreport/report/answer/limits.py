@@ -9,6 +9,7 @@ from trustreport.assessment.claims import observed
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import concerns
+from trustreport.report.answer.other_evidence import LOW_AGREEMENT
 from trustreport.report.answer.review import Review, claims_of, to_explain
 from trustreport.report.answer.sentences import MEASURING
 from trustreport.study.study import DEVELOPMENT_ROLES
@@ -27,6 +28,7 @@ ELSEWHERE = ("P31", "P45", "P47", "P50", "P02", "P32", "P52")
 # What a remark does to the answer, the heaviest first.
 WITHHOLDS, TURNS, MOVES, EVIDENCE, OTHER = range(5)
 # How a number is to be read: none of these turns a verdict or the headline.
+UNCORRECTED = "against_labels.check"  # turns nothing that is corrected for the error of the labels
 READING = ("P05", "P08", "P28", "P36", "P42", "P44", "P46", "P52", "P55", "P58", "P59", "P60")
 CLAIMED = ("P06", "P25", "P35")  # what is claimed is not borne out
 OF_ACCURACY = ("P05", "P08")  # which qualify an accuracy, and nothing where none is stated
@@ -119,7 +121,12 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
     evidence = [[one] for one in _evidence(assessment, say)]
     withheld = {check for v in assessment.verdicts for check in v.checks}
     judged = [v.result for v in assessment.verdicts if v.result is not None]
-    by_check, said = _by_check(assessment.fired()), _by_check(limits(assessment.fired(), say))
+    names = {name for r in (*judged, *shown) for name in (r.place.candidate, *(r.place.candidates or ()))}
+    # What is said of a candidate of the page comes before the same of another.
+    fired = sorted(assessment.fired(), key=lambda o: bool(names) and o.place.candidate not in (None, *names))
+    by_check, said = _by_check(fired), _by_check(limits(fired, say))
+    on_page = [o for o in fired if any(_names(o, r) for r in (*judged, *shown))]
+    told = {say(o.message).removesuffix(".") for o in on_page if o.check not in CLAIMED}
 
     def weight(check: str) -> tuple[Any, ...]:
         """By what findings of a check are sorted, the heaviest first."""
@@ -128,21 +135,25 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
         places = len({scope_name(o.scope) for o in own})
         cases = max(_cases(o) for o in own)
         severity = min("BWN".index(o.severity) for o in own)
-        named = any(_names(o, r) for o in own for r in (*judged, *shown))
+        named = any(o in on_page for o in own)
         if consequence == TURNS and check in DESIGN:
             severity = "BWN".index("W")
         return (
             consequence,
             severity,
-            check not in (*HARM, *DESIGN),
+            [*HARM, *DESIGN, check].index(check),
             check not in ELSEWHERE,
             not named,
             -places,
             -cases,
         )
 
+    def weight_of_one(one: Limitation) -> tuple[Any, ...]:
+        """By what the remarks of one check are sorted: those on numbers of the first page come first."""
+        return "BWN".index(one.severity), one.text not in told, -one.cases
+
     found = [
-        (weight(check)[0], sorted(said[check], key=lambda one: ("BWN".index(one.severity), -one.cases)))
+        (weight(check)[0], sorted(said[check], key=weight_of_one))
         for check in sorted(by_check, key=weight)
     ]
     before = [own for consequence, own in found if consequence <= EVIDENCE]
@@ -211,13 +222,13 @@ def _consequence(
     check: str, own: Sequence[CheckOutcome], judged: Sequence[Result], shown: Sequence[Result]
 ) -> int:
     """What a check that withholds nothing does to the answer."""
-    if check == LABELS:
+    told = [o for o in own if o.severity != "N" and o.message.key != UNCORRECTED]
+    if check == LABELS or any(o.message.key == LOW_AGREEMENT for o in told):
         return TURNS
     if check in READING:
         return OTHER
     if check in DESIGN:
         return TURNS if any(r.place.arms for r in (*judged, *shown)) else OTHER
-    told = [o for o in own if o.severity != "N"]
     on_page = [o for o in told if any(_names(o, r) for r in (*judged, *shown))]
     if check == MISSED_CASES:
         return MOVES if any(_moves(o, shown) for o in on_page) else OTHER

@@ -1,5 +1,7 @@
 """What to do next, in one line of the first page: an action of whoever reads it, never a permission."""
 
+from collections.abc import Sequence
+
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.vigilance.events import is_open
 from trustreport.assessment.verdicts.judge import further_cases
@@ -8,7 +10,13 @@ from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.limits import Limitation
 from trustreport.report.answer.other_evidence import of_raters_alone
 from trustreport.report.answer.over_time import has_baseline
-from trustreport.report.answer.sentences import by_minimum_accuracy, title
+from trustreport.report.answer.sentences import (
+    MOST_NAMED,
+    by_minimum_accuracy,
+    candidate_of,
+    title_within,
+)
+from trustreport.report.answer.without_criteria import CONFLICT, depends_on_utility
 from trustreport.vocabulary.messages import Catalogue
 
 SAFETY = "safety"
@@ -20,18 +28,26 @@ GRAVEST = ("fail", "inconclusive", "not assessable", "not tested")
 
 
 def next_step(
-    assessment: Assessment, say: Catalogue, limit: Limitation | None = None, due: str = ""
+    assessment: Assessment,
+    say: Catalogue,
+    limit: Limitation | None = None,
+    due: str = "",
+    asked: Sequence[str] = (),
 ) -> str:
     """What would settle the gravest criterion that is not met, or the first limit of the page.
 
-    Beside the gravest also the gravest of the safety criteria. An audit has the action on its open signal, or
-    what is `due` first.
+    Beside the gravest also the gravest of the safety criteria. Of candidates that may be chosen the suppliers
+    that are `asked` something, and what is open. An audit has the action on its open signal, or what is `due`
+    first.
     """
     kind, verdicts = assessment.plan.report.kind, assessment.verdicts
     if kind == "vigilance":
         return _of_audit(assessment, say) or due or say(f"answer.next.{_monitored(assessment)}")
-    if kind == "procurement" and any(s.standing != "fail" for s in candidate_statuses(assessment)):
-        return say("answer.next.supplier")
+    choice = [s for s in candidate_statuses(assessment) if s.standing != "fail"]
+    if kind == "procurement" and choice:
+        first = [say("answer.next.suppliers", names=asked, n=len(asked))] if asked else []
+        if wanted := [*first, *(_action(s.open[0], assessment, say) for s in choice if s.open)]:
+            return " ".join(wanted[:MOST_NAMED])
     if not verdicts:
         return say(f"answer.next.{_without_criteria(assessment)}")
     unmet = [v for v in verdicts if v.word != "pass"]
@@ -39,10 +55,16 @@ def next_step(
         return say(f"answer.next.{SETTLED_BY.get(limit.kind, 'limits') if limit else 'rest'}")
     unmet.sort(key=lambda v: (GRAVEST.index(v.word), ROLES.index(v.criterion.role)))
     safety = [v for v in unmet[1:] if v.criterion.role == SAFETY and unmet[0].criterion.role != SAFETY]
-    return " ".join(
-        say("answer.next.criterion", criterion=title(v, assessment, say), action=proposed(v, say))
-        for v in [*unmet[:1], *safety[:1]]
-    )
+    return " ".join(_action(v, assessment, say) for v in [*unmet[:1], *safety[:1]])
+
+
+def _action(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    """What is proposed, and for which criterion of whom."""
+    criterion = title_within(verdict, assessment, say)
+    if name := candidate_of(verdict):
+        criterion = say("word.pair", first=say.called(name), second=criterion)
+    action = proposed(verdict, say).removesuffix(".")
+    return say("answer.next.criterion", criterion=criterion, action=action)
 
 
 def _of_audit(assessment: Assessment, say: Catalogue) -> str:
@@ -64,6 +86,10 @@ def _without_criteria(assessment: Assessment) -> str:
         return "below"
     if of_raters_alone(assessment):
         return "device"
+    if depends_on_utility(assessment):
+        return "utility"
+    if any(r.id == CONFLICT for r in assessment.results):
+        return "conflict"
     return "declare" if study.datasets or study.readings or study.values else "published"
 
 
@@ -73,6 +99,8 @@ def proposed(verdict: Verdict, say: Catalogue) -> str:
         return say(f"element.feedback.propose.{verdict.word.replace(' ', '_')}")
     more, against = further_cases(verdict), "_against" if _is_outside(verdict) else ""
     if more is None:
+        if verdict.result is not None and verdict.result.place.task is not None and not against:
+            return say("element.feedback.propose.readers")
         return say(f"element.feedback.propose.study{against}")
     values = {"n": more[0], "unit": say(f"verdicts.unit.{more[1]}")}
     return say(f"element.feedback.propose.cases{against}", **values)

@@ -109,8 +109,8 @@ def raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
             yield stated(say, "answer.open.raters_value", agreement, value=amount(agreement, e.value))
             yield stated(say, "answer.open.no_interval", reason=e.note)
         else:
-            yield _agreement(agreement, assessment, say)
-        if rho is not None:
+            yield from _agreement(agreement, assessment, say)
+        if rho is not None and of_raters_alone(assessment):
             yield stated(say, "answer.open.rho", rho, estimate=in_words(rho, say))
     if reached:
         first_one = next((r for r in reached if r.estimate.n), reached[0])
@@ -126,16 +126,22 @@ def raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
         yield stated(say, key, *alike, **values)
 
 
-def _agreement(alpha: Result, assessment: Assessment, say: Catalogue) -> Statement:
-    """How well raters agree; where the check on it found too little, beside the lowest value accepted."""
+def _agreement(alpha: Result, assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """How well raters agree; where the check on it found too little, beside the lowest value accepted.
+
+    Of a device that was assessed the limits of the page say the latter.
+    """
     estimate = in_words(alpha, say)
     for outcome in assessment.fired():
         found = outcome.message.values
         if outcome.message.key == LOW_AGREEMENT and found["value"] == alpha.estimate.value:
+            if not of_raters_alone(assessment):
+                return
             side = "low" if alpha.estimate.high < found["limit"] else "open"
             values = {"limit": found["limit"], "whose": found["whose"]}
-            return stated(say, f"answer.open.raters_{side}", alpha, estimate=estimate, **values)
-    return stated(say, "answer.open.raters", alpha, estimate=estimate)
+            yield stated(say, f"answer.open.raters_{side}", alpha, estimate=estimate, **values)
+            return
+    yield stated(say, "answer.open.raters", alpha, estimate=estimate)
 
 
 def whole(assessment: Assessment, id: str) -> list[Result]:

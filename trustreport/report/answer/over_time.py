@@ -20,6 +20,7 @@ from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.results import Result
 
 CHANGE, VALUE = "vigilance.period_change", "vigilance.period_value"
+MATURE = "vigilance.mature_share"  # of the cases of a period, those that can have their reference result
 CHARTS = ("vigilance.cusum", "vigilance.sprt")
 BASELINE = "baseline"
 LAST = "9999-12-31"  # sorts after every day
@@ -134,9 +135,9 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
         return sentences, support + unadjusted
     sentences = [stated(say, f"answer.vigilance.{word}"), *said]
     if changed:
-        sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
+        sentences += [_changed(c, assessment, say) for c in changed[:MOST_SAID]]
     else:
-        sentences += [_past(c, say) for c in past[:MOST_SAID]]
+        sentences += [_past(c, assessment, say) for c in past[:MOST_SAID]]
     sentences += measured[:MOST_SAID]
     if word == "no":
         sentences += [*_unchanged(known, say), *alike[:MOST_SAID]]
@@ -145,11 +146,11 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     if shown or past or any(worse(c.latest) for c in changed):
         sentences += _where(assessment, say)
     sentences += _open(len(serious), 0 if changed or past or alerts else len(signals), say)
-    support = [*(_changed(c, say) for c in changed[MOST_SAID:]), *measured[MOST_SAID:]]
+    support = [*(_changed(c, assessment, say) for c in changed[MOST_SAID:]), *measured[MOST_SAID:]]
     told = {r.endpoint for r in of_charts}
     support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
     if changed:
-        support += [_past(c, say) for c in past]
+        support += [_past(c, assessment, say) for c in past]
     elif word == "yes":
         support += _unchanged([c for c in known if c not in past], say)
     return sentences, support + unadjusted
@@ -194,7 +195,7 @@ def _change_of(r: Result, say: Catalogue) -> str:
     return say("answer.vigilance.change_of", measure=say(endpoint_name(r.endpoint)), change=in_words(r, say))
 
 
-def _values(course: Course, change: Result, say: Catalogue) -> dict[str, object]:
+def _values(course: Course, change: Result, assessment: Assessment, say: Catalogue) -> dict[str, object]:
     now, then = course.value_in(change.place.period), course.baseline
     measure = first_letter(say(endpoint_name(course.endpoint)))
     if course.candidate:
@@ -203,7 +204,7 @@ def _values(course: Course, change: Result, say: Catalogue) -> dict[str, object]
         "measure": measure,
         "then": amount(then, then.estimate.value) if then and not isnan(then.estimate.value) else None,
         "now": amount(now, now.estimate.value) if now else None,
-        "period": _counted(now, _month(change, say), say) if now else "",
+        "period": _counted(now, _month(change, say), assessment, say) if now else "",
     }
 
 
@@ -211,29 +212,35 @@ def _month(r: Result, say: Catalogue) -> str:
     return month(r.place.period or "", say)
 
 
-def _counted(value: Result, period: str, say: Catalogue) -> str:
-    """A period, with what was counted in it where the value is a share of cases."""
+def _counted(value: Result, period: str, assessment: Assessment, say: Catalogue) -> str:
+    """A period, with what was counted in it where the value is a share of cases, and up to which day."""
     e = value.estimate
     if value.unit != "proportion" or value.written != "proportion" or isnan(e.value):
         return period
-    return say("answer.vigilance.of", period=period, k=round(e.n * e.value), n=e.n)
+    counts = {"period": period, "k": round(e.n * e.value), "n": e.n}
+    of_period = (r for r in assessment.results if (r.id, r.place.period) == (MATURE, value.place.period))
+    for r in of_period:
+        if r.estimate.value < 1 and r.details.get("judged_until"):
+            day = dt.date.fromisoformat(r.details["judged_until"])
+            return say("answer.vigilance.of_part", day=day, **counts)
+    return say("answer.vigilance.of", **counts)
 
 
-def _changed(course: Course, say: Catalogue) -> Statement:
+def _changed(course: Course, assessment: Assessment, say: Catalogue) -> Statement:
     latest, run = course.latest, course.run
     assert latest is not None
     how = ("since" if len(run) > 1 else "latest") if worse(latest) else "better"
     key = f"answer.vigilance.{_verb(latest)}_{how}"
     rested = (r for r in (course.value_in(latest.place.period), course.baseline, latest) if r)
-    return stated(say, key, *rested, since=_month(run[0], say), **_values(course, latest, say))
+    return stated(say, key, *rested, since=_month(run[0], say), **_values(course, latest, assessment, say))
 
 
-def _past(course: Course, say: Catalogue) -> Statement:
+def _past(course: Course, assessment: Assessment, say: Catalogue) -> Statement:
     """A change for the worse that the latest period does not show any more."""
     change, latest = course.earlier, course.latest
     assert change is not None
     assert latest is not None
-    values = {**_values(course, change, say), "change": in_brackets(latest, say)}
+    values = {**_values(course, change, assessment, say), "change": in_brackets(latest, say)}
     rested = (r for r in (course.value_in(change.place.period), change, latest) if r)
     key = f"answer.vigilance.{_verb(change)}_before"
     return stated(say, key, *rested, latest=_month(latest, say), **values)

@@ -112,9 +112,9 @@ def at_declared(assessment: Assessment, found: Result) -> Result:
     share = assessment.plan.declared_prevalence
     if share is None:
         return found
-    same = {"parameters": {"prevalence": share}, "endpoint": found.endpoint}
-    of_place = (r for r in known(assessment, found.id, **same) if r.place == found.place)
-    return next((r for r in of_place if not isnan(r.estimate.low)), found)
+    there = known(assessment, found.id, parameters={"prevalence": share})
+    same = (r for r in there if (r.place, r.endpoint) == (found.place, found.endpoint))
+    return next((r for r in same if not isnan(r.estimate.low)), found)
 
 
 def outside_development(assessment: Assessment) -> Callable[[Result], bool]:
@@ -138,14 +138,16 @@ def excludes_zero(difference: Result) -> bool:
 def by_minimum_accuracy(assessment: Assessment) -> dict[str, list[Result]]:
     """Accuracies, lowest first, by the side of the least that users accept on which their interval is.
 
-    Of the periods of routine use the latest speaks; data that the device was made with never do.
+    Each is at the declared prevalence where it can be. Of the periods of routine use the latest speaks; data
+    that the device was made with never do.
     """
     least = assessment.plan.utility.minimum_accuracy
     sides: dict[str, list[Result]] = {"missed": [], "unsure": [], "reached": []}
     if least is not None:
         earlier = [d.name for d in assessment.study.datasets if d.role == "period"][:-1]
         found = known(assessment, *ACCURACIES, subgroup=None, site=None, parameters=None)
-        for r in sorted(filter(outside_development(assessment), found), key=lambda r: r.estimate.value):
+        tested = (at_declared(assessment, r) for r in filter(outside_development(assessment), found))
+        for r in sorted(tested, key=lambda r: r.estimate.value):
             e = r.estimate
             if r.place.dataset not in earlier:
                 sides["missed" if e.high < least else "reached" if e.low >= least else "unsure"].append(r)

@@ -55,19 +55,15 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
 def _utility(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Of candidates whose decisions have a declared utility: which yields most, and by how much.
 
-    A difference has the sign that it has in tables: the first candidate of a pair minus the second.
+    Where that depends on the utility, the table beside the answer has the differences. One has the sign that
+    it has in tables: the first candidate of a pair minus the second.
     """
     found = known(assessment, "advice_accuracy.utility_difference")
-    depends = list(_depends(found, say))
     shown = found[:MOST_UTILITIES]
-    if depends:
-        yield from depends
-        (one, other), level = shown[0].place.candidates or ("", ""), shown[0].estimate.level
-        items = [
-            say("answer.open.utility_under", change=in_words(r, say), utility=_utility_of(r)) for r in shown
-        ]
-        values = {"one": one, "other": other, "level": level, "items": items}
-        yield stated(say, "answer.open.utility_differences", *shown, **values)
+    if depends_on_utility(assessment):
+        yield _depends(found, say)
+        if meant := assessment.plan.utility.rationale:
+            yield stated(say, "answer.open.utility_is", meant=meant.removesuffix("."))
         return
     for r in shown:
         one, other = r.place.candidates or ("", "")
@@ -78,28 +74,31 @@ def _utility(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
         yield stated(say, f"answer.open.utility_{key}", r, **values)
 
 
+def depends_on_utility(assessment: Assessment) -> bool:
+    """Whether which of two candidates is better depends on which of the declared utilities holds."""
+    found = known(assessment, "advice_accuracy.utility_difference")
+    return len({r.place.candidates for r in found}) == 1 and len({_sign(r) for r in found}) > 1
+
+
+def _sign(r: Result) -> int:
+    """1 or -1 where the whole interval of a difference is above or below zero, else 0."""
+    return int(r.estimate.low > 0) - int(r.estimate.high < 0)
+
+
 def _utility_of(r: Result) -> str:
     return str(r.parameters.get("utility", ""))
 
 
-def _depends(found: Sequence[Result], say: Catalogue) -> Iterator[Statement]:
+def _depends(found: Sequence[Result], say: Catalogue) -> Statement:
     """Of two candidates whose utilities do not agree: under which of them which one yields more."""
-    if len({r.place.candidates for r in found}) != 1:
-        return
     one, other = found[0].place.candidates or ("", "")
-    sides: dict[tuple[str, str] | None, list[str]] = {}
-    for r in found:
-        side = (one, other) if r.estimate.low > 0 else (other, one) if r.estimate.high < 0 else None
-        sides.setdefault(side, []).append(_utility_of(r))
-    clauses = [
-        say("answer.open.utility_clause", more=side[0], less=side[1], utilities=names)
-        if side
-        else say("answer.open.utility_clause_alike", utilities=names)
-        for side, names in sorted(sides.items(), key=lambda item: item[0] is None)
-    ]
-    if len(sides) > 1:
-        text = first_letter(say.between.join(clauses))
-        yield stated(say, "answer.open.utility_depends", *found, clauses=text)
+    clauses = []
+    for sign, more in ((1, one), (-1, other), (0, "")):
+        if names := [_utility_of(r) for r in found if _sign(r) == sign]:
+            key = f"answer.open.utility_clause{'' if sign else '_alike'}"
+            clauses.append(say(key, more=more, utilities=names))
+    text = say.between.join(clauses)
+    return stated(say, "answer.open.utility_depends", *found, one=other, other=one, clauses=text)
 
 
 def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
