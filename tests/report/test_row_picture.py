@@ -78,3 +78,10 @@ def test_what_is_undefined_draws_nothing_and_breaks_nothing() -> None:
     assert picture(empty, "none", None, "not estimable").count("<path") == 0
     one = row("sensitivity", 1.0, 1.0, 1.0)
     assert len(labels(drawn([one], one))) >= 2
+
+
+def test_an_arrow_leaves_room_for_two_numbers() -> None:
+    wide = row("sensitivity_difference", -0.07, -0.14, 0.30, -0.05)
+    shown = labels(drawn([wide], wide))
+    assert len(shown) > 2, "two numbers and the arrow"
+    assert shown[-1] == "→"

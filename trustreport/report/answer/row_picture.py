@@ -16,6 +16,8 @@ from trustreport.vocabulary.results import Result
 
 WIDTH, NARROW, HEIGHT, MARGIN, STRIP = 104.0, 90.0, 12.0, 6.0, 9.0  # points; the strip is of the axis
 MARK = 2.8
+SCALE = 2  # numbers that a scale has at least
+ARROWS = {"up": "→", "down": "←"}  # towards what is better
 POINTS = 72 / 25.4  # in a millimetre
 LETTER, AIR = 3.7, 3.0  # points that a letter of the strip takes at most, and between two texts
 # As in report.css.
@@ -168,19 +170,34 @@ def _marks(found: Result, mark: str, axis: RowAxis) -> Iterable[Markup]:
 
 
 def _strip(axis: RowAxis) -> Iterator[Markup]:
-    """The line of the axis, ticks, their numbers, and an arrow towards what is better."""
+    """The line of the axis, ticks, their numbers, and an arrow towards what is better.
+
+    Where the word beside the arrow would leave fewer than two numbers, the arrow stands alone.
+    """
     top = HEIGHT + 0.5
     yield _line("axis", f"M{MARGIN:g} {top:g}H{axis.width - MARGIN:g}", QUIET, 0.5)
-    up, down = axis.better == "up", axis.better == "down"
-    word = LETTER * len(axis.towards) + AIR
-    free = (word if down else 0.0, axis.width - (word if up else 0.0))
+    for value in axis.ticks[0]:
+        yield _line("axis", f"M{axis.x(value):.1f} {top:g}v1.6", QUIET, 0.5)
+    towards, labels = axis.towards, _labels(axis, axis.towards)
+    if len(labels) < SCALE:
+        towards = ARROWS.get(axis.better, "")
+        labels = _labels(axis, towards)
+    for x, label in labels:
+        yield _text(x, "middle", label)
+    if axis.better:
+        up = axis.better == "up"
+        yield _text(axis.width - 1 if up else 1, "end" if up else "start", towards)
+
+
+def _labels(axis: RowAxis, towards: str) -> list[tuple[float, str]]:
+    """The numbers of the ticks that the text at the better end leaves room for."""
+    word, found = LETTER * len(towards) + AIR, []
     for value, label in zip(*axis.ticks):
         x, half = axis.x(value), LETTER * len(label) / 2
-        yield _line("axis", f"M{x:.1f} {top:g}v1.6", QUIET, 0.5)
-        if not (down and x - half < free[0]) and not (up and x + half > free[1]):
-            yield _text(x, "middle", label)
-    if up or down:
-        yield _text(axis.width - 1 if up else 1, "end" if up else "start", axis.towards)
+        room = {"down": x - half - word, "up": axis.width - word - x - half}
+        if room.get(axis.better, 0.0) >= 0:
+            found.append((x, label))
+    return found
 
 
 def _text(x: float, anchor: str, text: str) -> Markup:
