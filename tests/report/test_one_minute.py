@@ -205,7 +205,7 @@ def test_labels_that_err_are_named_and_what_is_not_corrected_says_so(assessed_ex
     routine = front(assessed_example("routine-labels"), EN)
     first, second = routine.limits[:2]
     assert first.where == "finding named in the report, as read by a language model"
-    assert second.text.startswith("Against labels that err, uncorrected. The AUC is 0.879")
+    assert second.text.startswith("Not corrected for the errors of the labels. The AUC is 0.879")
     assert [group.heading for group in routine.groups] == ["External data"]
 
 
