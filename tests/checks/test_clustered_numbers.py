@@ -96,7 +96,7 @@ def test_every_primary_number_of_clustered_cases_allows_for_it_or_is_named(asses
     ],
 )
 def test_a_number_of_independent_cases_is_named(assessed: Assessment, id: str, endpoint: str) -> None:
-    """The same entries, one of them by a method that takes cases as independent."""
+    """The same entries, one of them by a method that treats cases as independent."""
     every = results(assessed)
     evidence = Evidence(assessed.study, assessed.plan, every)
     assert not named(evidence)

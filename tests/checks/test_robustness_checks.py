@@ -267,7 +267,7 @@ def test_one_set_is_one_set() -> None:
     bare = validation(2)
     sets = tuple(d if d.role == "training" else replace(d, features=None) for d in bare.datasets)
     found = fired(assessed(Study(datasets=sets)))["P44"]
-    assert found.endswith("External sets with both a similarity and an AUC: none of 2.")
+    assert found.endswith("none of 2 external sets have both a similarity and an AUC.")
 
 
 def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:

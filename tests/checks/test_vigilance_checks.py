@@ -113,7 +113,7 @@ def test_p55_fires_without_a_budget_beyond_the_plan_and_where_tests_add_up() -> 
     assert statuses(run("P55", study, clear)) == {"clear"}
     bare = {k: v for k, v in m.SENSITIVITY.items() if k != "false_alert_budget"}
     assert (
-        "three looks, not adjusted for repeated testing. "
+        "three times, without adjustment for repeated testing. "
         "The probability of at least one false alert is about 14%"
         in said(run("P55", study, m.plan(study, indicators=[bare])))
     )

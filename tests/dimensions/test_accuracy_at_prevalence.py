@@ -103,10 +103,10 @@ def test_it_leads_the_chapter_and_the_first_page_before_that_of_the_sample() -> 
     (chapter,) = (f for f in found.findings if f.dimension == "decision_benefit")
     first, second = (EN(said) for said in chapter.parts[0].finding[:2])
     there = "At the prevalence of the intended use, 10"
-    sample = "In the sample of this study, with the condition"
+    sample = "In the study sample (prevalence 50.0%), "
     assert first.startswith(f"{there}.0%, the readers' mean accuracy ")
-    assert second.startswith(f"{sample} in 50.0% of the cases, the change was ")
+    assert second.startswith(f"{sample}the change was ")
     page = answer(found, EN)
     assert page.sentence.startswith("With the aid the readers' accuracy was higher: ")
     assert " points at the prevalence of the intended use, 10%" in page.sentence
-    assert page.supporting.startswith(f"{sample} in 50.0% of the cases, it is ")
+    assert page.supporting.startswith(f"{sample}the change is ")

@@ -129,13 +129,13 @@ def test_many_sets_have_a_chart_and_scores_that_are_no_risks_no_decision_curve()
     assert len(finding.parts) == 2
     said = [EN(sentence) for sentence in finding.parts[0].finding]
     assert said[0].startswith("Sensitivity ranged from")
-    assert said[0].endswith(" over 6 data sets.")
-    assert said[1].endswith(" over 6 data sets.")
+    assert said[0].endswith(" across 6 data sets.")
+    assert said[1].endswith(" across 6 data sets.")
 
 
 def test_a_range_over_candidates_of_one_data_set_counts_candidates() -> None:
     said = said_of(dataset("local", a=Scores(SCORE), b=Scores(SCORE[::-1])))
-    assert "over 2 candidates." in said
+    assert "across 2 candidates." in said
     assert "data sets" not in said
 
 
@@ -147,7 +147,7 @@ def test_both_ends_of_a_range_have_the_same_decimals() -> None:
     many = Cases(Labels(n=1200), np.tile(TRUTH, 10))
     large = Dataset("large", "external", many, {"": Scores(np.tile(SCORE, 10))})
     said = said_of(large, dataset("small", **{"": Scores(np.where(TRUTH > 0, SCORE, SCORE / 2))}))
-    low, high = re.findall(r"AUC\) ranged from (\S+) to (\S+) over", said)[0]
+    low, high = re.findall(r"AUC\) ranged from (\S+) to (\S+) across", said)[0]
     assert len(low) == len(high) == len("0.123")
 
 

@@ -305,7 +305,7 @@ def test_the_story_of_the_factory() -> None:
             assert lead(finding, "utility_yield", **where).estimate.value == pytest.approx(value)
     words = said(finding)
     assert "A has the highest utility yield, 3.5 per case" in words
-    assert "By 8 common metrics another candidate ranks first than by the utilities" in words
+    assert "On 8 common metrics, the candidate that ranks first is not the one" in words
     assert {"utility_ranking_1", "utility_metrics_1", "utility_ranking_3"} <= tables(finding)
     # The map is drawn once; the same utility in another unit lies in the same place.
     maps = {k: v for k, v in figures(finding).items() if k.startswith("utility_space")}

@@ -139,7 +139,7 @@ def test_several_sets_are_told_side_by_side_and_each_in_its_part() -> None:
     found = told(Study(datasets=sets))
     rules_hold(found)
     assert [len(part.figures) for part in found.parts] == [0, 1, 0, 0, 0]
-    assert any("In 3 of 3 sets the interval of O/E" in text for text in texts(found))
+    assert any("(O/E) includes 1 in 3 of 3 sets." in text for text in texts(found))
     ids = [t.id for part in found.parts for t in part.tables]
     assert len(set(ids)) == len(ids) == 5
 
@@ -154,7 +154,7 @@ def test_the_set_farthest_from_calibration_is_named() -> None:
     events = right.cases.truth.sum()
     ratio = events / (score / 4).sum()
     said = texts(found)
-    assert any("In 1 of 3 sets the interval of O/E" in text for text in said)
+    assert any("(O/E) includes 1 in 1 of 3 sets." in text for text in said)
     assert any(f"farthest from 1 in halved: {ratio:.2f} times as many cases" in text for text in said)
 
 

@@ -67,7 +67,7 @@ def test_the_first_page_states_the_limits_in_the_unit_of_the_values(tmp_path: Pa
     said = answer(found, EN)
     text = f"{said.sentence} {said.supporting}".replace("\N{NO-BREAK SPACE}", " ")
     assert f"{in_words(bias, EN)}".replace("\N{NO-BREAK SPACE}", " ") in text
-    assert "In 95 of 100 cases the difference is expected between −78 L/min and 74 L/min" in text
+    assert "In 95 of 100 cases, the difference is expected to be between −78 L/min and 74 L/min" in text
 
 
 @pytest.mark.parametrize(

@@ -32,5 +32,5 @@ def test_the_first_sentence_says_when_the_sign_turns(share: float, value: float,
     finding = next(f for f in assessment.findings if f.dimension == "pragmatic_utility")
     first, second = (EN(said) for said in finding.parts[0].finding[:2])
     assert first.startswith(f"At the prevalence of the intended use, {share:.1%}, the absolute ")
-    assert second.startswith("In the sample of this study, with the condition in 50.0% of the cases, ")
+    assert second.startswith("In the study sample (prevalence 50.0%), ")
     assert ("The direction is the opposite of that in the sample of this study" in first) == turns

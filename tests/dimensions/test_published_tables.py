@@ -255,7 +255,7 @@ def test_page_one_says_what_was_published() -> None:
     assert "As published in knee, the difference in the readers' mean accuracy" in found.sentence
     rows = {row.name: row for row in glance(assess(Study(), given), {}, EN)}
     assert rows["Decision benefit"].measured[0].startswith("mean published change")
-    assert rows["Decision benefit"].says == "No change has been shown."
+    assert rows["Decision benefit"].says == "No change was found."
 
 
 # ---------------------------------------------------------------- refusals

@@ -38,7 +38,7 @@ def test_southport_is_wrong_as_it_is_and_right_after_an_update_and_the_report_sa
     assert after.low < 1 < after.high
     (part,) = [p for f in made.findings for p in f.parts if p.element == "recalibration"]
     (sentence,) = [EN(m) for m in part.finding]
-    assert sentence.startswith("Southport: observed over expected (O/E) was 1.82")
+    assert sentence.startswith("Southport: the ratio of observed to expected events (O/E) was 1.82")
     table = part.tables[0]
     assert isinstance(table, PlainTable)
     assert len(table.rows) == 3 * 3

@@ -202,7 +202,7 @@ def test_without_a_first_decision_only_disagreement_is_told() -> None:
     rules_hold(found)
     assert only(found, "rair").estimate.note == notes.NO_READING
     assert only(found, "override_rate", arm="aided").estimate.n == 17
-    assert any(text.startswith("Whether readers keep a right decision") for text in texts(found))
+    assert any(text.startswith("Whether readers keep a correct decision") for text in texts(found))
     lone = replace(one, **columns, arms=("aided",))
     lone = replace(lone, arm=np.zeros_like(lone.arm))
     rules_hold(answer(replace(study, readings=(lone,))))
@@ -251,11 +251,11 @@ def test_a_sentence_names_a_bias_only_where_the_whole_interval_lies_below_one_ha
         "(60%, 95% CI 31% to 83%)"
         in said(n100=6, n101=4)
     )
-    assert "corrected a wrong decision in 4 of 7 readings" in said(n010=3, n011=4)
+    assert "corrected an incorrect decision in 4 of 7 readings" in said(n010=3, n011=4)
     assert "one half" not in said(n100=6, n101=4, n010=3, n011=4)
     assert "conservatism in this sample" in said(n010=30, n011=10)
     assert "algorithmic aversion in this sample" in said(n110=30, n111=10)
-    assert "which fits automation complacency" in said(n000=30, n001=10)
+    assert "which is consistent with automation complacency" in said(n000=30, n001=10)
     assert "cannot be assessed: no reader was right where the advice was wrong" in said(n010=30)
 
 
@@ -311,5 +311,5 @@ def test_of_decisions_in_sittings_of_their_own_none_is_said_to_have_changed() ->
         "afterwards",
     ):
         assert word not in said, word
-    assert "readers who were right on their own ended up wrong in" in said
+    assert "readers whose own decision was correct decided incorrectly with the aid in" in said
     assert "before the advice" not in captions

@@ -345,7 +345,7 @@ def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> No
     )
     assert (low.estimate.value, high.estimate.value) == pytest.approx((x + a - 1, 1 - (a - x)))
     said = sentences(finding)
-    assert "device: compared with these labels, 85.0% of the advice is right" in said
+    assert "device: compared with these labels, 85.0% of the advice is correct" in said
     assert "Without this assumption it is between" in said
     by = [row[2] for t in finding.parts[1].tables if t.id == "source_reliability_behind_1" for row in t.rows]
     assert [EN(text) for text in by] == ["nomogram", "majority"]

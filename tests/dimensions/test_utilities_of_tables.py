@@ -109,8 +109,9 @@ def test_the_story_as_counts(tmp_path: Path, reference: Path) -> None:
         assert (apart.estimate.low, apart.estimate.high) == pytest.approx((expected.low, expected.high))
     said = sentences(finding)
     assert "A has the highest utility yield" in said
-    assert "By 8 common metrics another candidate ranks first" in said  # all of Table 1 but one
-    assert "By one common metric another candidate ranks first than by the utilities: sensitivity" in said
+    assert "On 8 common metrics, the candidate that ranks first is not" in said  # all of Table 1 but one
+    assert "On one common metric, the candidate that ranks first is not" in said
+    assert " the one with the highest utility: sensitivity" in said
     ids = {figure.id for part in finding.parts for figure in part.figures}
     assert "utility_space_1" in ids
     tables = {table.id for part in finding.parts for table in part.tables}

@@ -717,7 +717,7 @@ def test_patients_known_in_one_period_only_are_said() -> None:
     change = only_result(
         finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline")
     )
-    assert "is not known: the interval takes the sets as independent" in english(change.estimate.note)
+    assert "is not known: the interval treats the sets as independent" in english(change.estimate.note)
 
 
 @pytest.mark.parametrize(

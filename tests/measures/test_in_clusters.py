@@ -87,7 +87,7 @@ def test_an_intraclass_correlation_of_clusters_has_no_limits(rng: np.random.Gene
     e = icc(values, cluster=CLUSTER)
     assert e.value == icc(values).value
     assert np.isnan(e.low)
-    assert "take them as independent" in english(e.note)
+    assert "treat them as independent" in english(e.note)
 
 
 def test_pairs_that_are_copies_have_the_limits_of_one_of_each() -> None:

@@ -204,7 +204,7 @@ def test_the_weakest_group_and_the_claims_are_named(assessed_example: Example) -
 def test_labels_that_err_are_named_and_what_is_not_corrected_says_so(assessed_example: Example) -> None:
     routine = front(assessed_example("routine-labels"), EN)
     assert routine.limits[0].where == "finding named in the report, as read by a language model"
-    assert not any("uncorrected" in limit.text for limit in routine.limits), "it turns nothing corrected"
+    assert not any("ot corrected" in limit.text for limit in routine.limits), "it turns nothing corrected"
     assert [group.heading for group in routine.groups] == ["External data"]
 
 

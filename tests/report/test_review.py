@@ -294,7 +294,7 @@ def test_conditions_are_of_those_that_may_be_bought(triage: Assessment) -> None:
         "Conditions of a contract with Birch, after what has to be shown first.",
     ]
     assert captions[2].startswith("Record of the acceptance at this hospital")
-    assert "Cedar failed a requirement: no conditions are listed." in one.finding
+    assert "Cedar failed a requirement, so no conditions are listed." in one.finding
     text = str(rows(one, 0) + rows(one, 1))
     assert "Cedar" not in text
     assert "Difference in sensitivity" not in text

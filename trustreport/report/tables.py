@@ -112,7 +112,8 @@ def estimates(source: EstimateTable, say: Catalogue, *, brief: bool = False) -> 
     )
     caption = say(source.caption)
     if brief:
-        used = dict.fromkeys(method_text(row.result.method, say) for row in rows if row.result.method)
+        texts = (method_text(row.result.method, say) for row in rows if row.result.method)
+        used = dict.fromkeys(part for text in texts for part in text.split(say.between))
         caption = say("table.methods", caption=caption, methods=say.between.join(used))
     return Table(caption, heads[:-1] if brief else heads, lines, source.id)
 

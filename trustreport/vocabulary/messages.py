@@ -62,11 +62,12 @@ def say(key: str, **values: Any) -> Message:
 
 
 def patients_of_sex(group: str) -> Message | None:
-    """The words for the letter of ``sex: M``; None of any other group."""
+    """The words for ``sex: M`` or ``sex: male``; None of any other group."""
     column, _, level = group.casefold().partition(": ")
     if column not in ("sex", "gender"):
         return None
-    return {"m": say("where.name.sex_m"), "f": say("where.name.sex_f")}.get(level)
+    male, female = say("where.name.sex_m"), say("where.name.sex_f")
+    return {"m": male, "male": male, "f": female, "female": female}.get(level)
 
 
 @lru_cache(maxsize=8192)  # the axes of figures try the same few numbers thousands of times
@@ -326,8 +327,8 @@ class Catalogue:
     def group(self, name: str) -> str:
         """A group of cases within a sentence, its column said only where its value does not name it.
 
-        ``scanner: scanner Y`` is written scanner Y, ``age_group: over 60`` age group “over 60”, and the
-        letter of ``sex: M`` as words.
+        ``scanner: scanner Y`` is written scanner Y, ``age_group: over 60`` age group “over 60”, and
+        ``sex: M`` as words.
         """
         if patients := patients_of_sex(name):
             return self(patients)
@@ -335,7 +336,7 @@ class Catalogue:
         column = column.replace("_", " ")
         if not level or column.casefold() in level.casefold():
             return level or name
-        return self("where.name.labelled", column=column, level=level)
+        return self("where.name.labelled", column=self.declared(column), level=level)
 
     def called(self, name: "str | Message") -> str:
         """A candidate or an arm within a sentence, in quotation marks where its name is a common noun."""
