@@ -20,7 +20,7 @@ from trustreport.assessment.performance.sites import (
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message, patients_of_sex, say
 from trustreport.vocabulary.results import Result
 
 ELEMENT = "where"
@@ -210,7 +210,7 @@ def _level(of: PooledColumn, level: str) -> Message | str:
 
 
 def level_name(of: PooledColumn, level: str) -> Message | str:
-    """A level with its characteristic, where its name does not say it: ``scanner Y``, ``sex female``."""
+    """A level with its characteristic, where its name does not say it: ``scanner Y``, ``unit “portable”``."""
     if of.kind == "period":
         return text(f"level.{level}", period=of.start)
     if of.kind == "version":
@@ -220,6 +220,8 @@ def level_name(of: PooledColumn, level: str) -> Message | str:
 
 def labelled(column: str, level: str) -> Message | str:
     """A level of a column of groups, with the column where the level does not name it."""
+    if patients := patients_of_sex(f"{column}: {level}"):
+        return patients
     word = column.replace("_", " ")
     if word.casefold() in level.casefold():
         return level
