@@ -92,7 +92,7 @@ def _named(group: ErrorGroup) -> dict[str, Message]:
 
 
 def _located(of: PooledColumn, name: Message | str) -> Message:
-    """``at Southport``, ``on scanner Y``, ``for sex female``."""
+    """``at Southport``, ``on scanner Y``, ``for female patients``."""
     by_kind = {"site": "at", "dataset": "in", "version": "with", "period": "for"}
     words = of.name.replace("_", " ").casefold().split()
     by_word = next((LOCATED[word] for word in words if word in LOCATED), "for")
@@ -235,7 +235,9 @@ def _bare(of: PooledColumn, level: str) -> Message | str:
 
 def column_name(of: PooledColumn) -> Message | str:
     """A characteristic within a sentence."""
-    return of.name.replace("_", " ") if of.kind == "group" else text(f"column_name.{of.kind}")
+    if of.kind == "group":
+        return say("word.name", name=of.name.replace("_", " "))
+    return text(f"column_name.{of.kind}")
 
 
 def _table(found: Concentration, pool: Pool, plan: Plan, suffix: str) -> PlainTable:
