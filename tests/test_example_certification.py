@@ -127,7 +127,8 @@ def test_the_acceptance_table_says_what_was_asked_of_each(assessed: Assessment) 
     assert (site.level, site.bound) == ("98.33%", "above 0.85")
     assert site.sentence.startswith("Met: area under the ROC curve (Northhaven) was 0.94 ")
     assert "98.33% CI" in site.sentence
-    assert rows["reading time"].sentence.startswith("Inconclusive: reading time (aided versus unaided) was ")
+    time = rows["reading time"].sentence
+    assert time.startswith("Inconclusive: change in reading time (aided versus unaided) was ")
 
 
 def test_a_criterion_about_some_readers_is_told_of_them_alone(assessed: Assessment) -> None:

@@ -71,7 +71,8 @@ def test_a_check_fires_where_it_should_and_nowhere_else(check: str, fires: Study
 def test_what_the_checks_say() -> None:
     said = fired(counted(n100=20, n101=30))
     assert said["P29"].startswith(
-        "Of 50 readings that were correct without the aid and received wrong advice, 40% were incorrect with it "
+        "Of 50 readings that were correct without the aid and received wrong advice, 40% were "
+        "incorrect with it "
     )
     assert "With wrong advice, the aid lowered accuracy by 40 percentage points" in said["P29"]
     assert fired(without(SEQUENTIAL, advice=None))["P30"].endswith("the device's advice was not stored.")

@@ -76,7 +76,7 @@ def test_values_are_those_of_all_readings(tmp_path: Path) -> None:
 
 
 def test_readers_who_differ_widen_the_interval(tmp_path: Path) -> None:
-    """Each reader has a scale of his own, so that readings treated as independent say too much of the slope."""
+    """Each reader has an own scale, so that readings treated as independent say too much of the slope."""
     rng = np.random.default_rng(8)
     truth = rng.uniform(10, 60, 60)
     grid = truth * rng.normal(1, 0.1, (6, 1)) + rng.normal(0, 1, (6, 60))

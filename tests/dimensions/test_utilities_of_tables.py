@@ -187,7 +187,7 @@ def test_decisions_that_are_not_as_many_as_the_classes(tmp_path: Path) -> None:
     r = lead(finding, "utility_yield", set="nodules", candidate="A")
     assert r.estimate.value == pytest.approx((30 * -0.3 - 10 - 2 * 10 - 8 + 40 * 2) / 150)
     assert r.estimate.low < r.estimate.value < r.estimate.high
-    assert 'under the utility "triage", a case yields' in sentences(finding)
+    assert 'under the utility “triage”, a case yields' in sentences(finding)
     # Columns and rows in another order are the same utility.
     turned = "{name: t, classes: [present, absent], decisions: [treat, test, dismiss], matrix: TABLE}"
     turned = turned.replace("TABLE", "[[2, -1], [-1, -0.3], [-10, 0]]")

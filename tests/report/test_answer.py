@@ -807,10 +807,10 @@ NEITHER = "Neither of the two criteria has been shown to be met."
 def test_what_waits_for_a_family_that_is_not_met_is_no_criterion_that_is_met() -> None:
     waits = {"family": "secondary", "rule": "holm", "after": "main"}
     for families, about in (
-        ((MAIN, waits), 'tested only if the family "main" is met'),
+        ((MAIN, waits), 'tested only if the family “main” is met'),
         (
             (MAIN, {"family": "other", "rule": "none"}, {**waits, "after": ["main", "other"]}),
-            'tested only if the families "main" and "other" are met',
+            'tested only if the families “main” and “other” are met',
         ),
         (
             (
@@ -818,7 +818,7 @@ def test_what_waits_for_a_family_that_is_not_met_is_no_criterion_that_is_met() -
                 {"family": "other", "rule": "none"},
                 {**waits, "after": ["main", "other"], "opens_when": "any"},
             ),
-            'tested only if one of the families "main" and "other" is met',
+            'tested only if one of the families “main” and “other” is met',
         ),
     ):
         found = gated(*families)

@@ -154,8 +154,8 @@ def test_the_worst_of_several_published_sets_has_its_name(order: str) -> None:
     )
     row = glance.glance(assess(Study(arms=arms, counts=sets), plan()), {}, EN)[2]
     assert (
-        row.says
-        == "Hospital B, the worst of two by absolute risk reduction. More decisions are incorrect with the aid."
+        row.says == "Hospital B, the worst of two by absolute risk reduction. "
+        "More decisions are incorrect with the aid."
     )
     assert row.measured[0].startswith("absolute risk reduction −13.3")
 

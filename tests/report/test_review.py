@@ -190,7 +190,7 @@ def test_the_weakest_group_of_each_candidate_is_named_shown_or_not(triage: Asses
 def test_a_utility_speaks_before_accuracy(factory: Assessment) -> None:
     first, *_ = compared(Review(factory, SAY), "components")
     assert first == (
-        'Under the utility "first prices (euros)", B is worth 7.0 less per case than A (95% CI 2.4 to 11.6).'
+        'Under the utility “first prices (euros)”, B is worth 7.0 less per case than A (95% CI 2.4 to 11.6).'
     )
     table = element("candidate_table", factory)
     assert table is not None

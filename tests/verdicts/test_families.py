@@ -205,7 +205,7 @@ def test_a_family_that_waits_is_tested_at_its_own_alpha_once_the_other_is_met() 
     shut = judged(named([0.01, 0.03, 0.001, 0.001]), TWO, **IN_TWO)
     assert [v.word for v in shut.values()] == ["pass", "inconclusive", "not tested", "not tested"]
     assert [(v.alpha, v.result) for v in shut.values()][2:] == [(None, None)] * 2
-    assert EN(shut["c"].reason) == 'Not tested: the family "main" has to be met first, and it is not.'
+    assert EN(shut["c"].reason) == 'Not tested: the family “main” has to be met first, and it is not.'
     assert [v.family.met for v in shut.values() if v.family] == [False, False, None, None]
 
 
@@ -231,7 +231,7 @@ def test_all_or_any_of_several_families(p: tuple[float, float], opens_when: str,
     found = judged(named([*p, 0.001]), families, a="one", b="two", c="last")
     assert found["c"].word == word
     if opens_when == "any" and word == "not tested":
-        assert 'one of the families "one" and "two" has to be met first' in EN(found["c"].reason)
+        assert 'one of the families “one” and “two” has to be met first' in EN(found["c"].reason)
 
 
 def test_a_chain_of_families_stops_where_one_is_not_met() -> None:
@@ -504,11 +504,11 @@ def test_a_lock_whose_families_wait_for_each_other_gives_no_verdict() -> None:
 
 
 HOCHBERG = (
-    'Family "main": alpha is divided between 2 criteria by Hochberg\'s step-up method, which is valid if '
+    'Family “main”: alpha is divided between 2 criteria by Hochberg\'s step-up method, which is valid if '
     "the tests are independent or positively dependent."
 )
 BY_GRAPH = (
-    'Family "second": 2 criteria are tested by a graph (Bretz et al. 2009): each at its share of alpha; '
+    'Family “second”: 2 criteria are tested by a graph (Bretz et al. 2009): each at its share of alpha; '
     "one that passes hands its share on to others."
 )
 
@@ -527,12 +527,12 @@ def test_the_report_says_the_rule_and_what_was_not_opened(tmp_path: Path) -> Non
 
     assert said(HARD) == [
         HOCHBERG,
-        'Family "main" is not met: one of its criteria is not met.',
-        'Family "second" is tested only if the family "main" is met; it was not tested.',
+        'Family “main” is not met: one of its criteria is not met.',
+        'Family “second” is tested only if the family “main” is met; it was not tested.',
     ]
     assert said(EASY)[1:] == [
-        'Family "main" is met: all its criteria are met.',
-        'Family "second" is tested only if the family "main" is met; it was tested.',
+        'Family “main” is met: all its criteria are met.',
+        'Family “second” is tested only if the family “main” is met; it was tested.',
         BY_GRAPH,
     ]
 

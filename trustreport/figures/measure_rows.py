@@ -302,7 +302,7 @@ class _GroupKey:
     """The name of an attribute, and its groups with their marks, on as many lines as they need."""
 
     def __init__(self, say: Catalogue, block: GroupBlock) -> None:
-        self.title = style.label(say, block.label)
+        self.title = say.declared(style.label(say, block.label))
         self.texts = [style.label(say, name) for name in block.groups]
         widths = (GLYPH + style.width_of(text, style.TICK) for text in self.texts)
         after = style.width_of(self.title, style.TICK, style.SEMIBOLD) + SPACE

@@ -336,7 +336,7 @@ class Catalogue:
         column = column.replace("_", " ")
         if not level or column.casefold() in level.casefold():
             return level or name
-        return self("where.name.labelled", column=self.declared(column), level=level)
+        return self("where.name.labelled", column=column, level=level)
 
     def called(self, name: "str | Message") -> str:
         """A candidate or an arm within a sentence, in quotation marks where its name is a common noun."""

@@ -20,7 +20,7 @@ from trustreport.assessment.performance.sites import (
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message, patients_of_sex, say
 from trustreport.vocabulary.results import Result
 
 ELEMENT = "where"
@@ -92,7 +92,7 @@ def _named(group: ErrorGroup) -> dict[str, Message]:
 
 
 def _located(of: PooledColumn, name: Message | str) -> Message:
-    """``at Southport``, ``on scanner Y``, ``for sex female``."""
+    """``at Southport``, ``on scanner Y``, ``for female patients``."""
     by_kind = {"site": "at", "dataset": "in", "version": "with", "period": "for"}
     words = of.name.replace("_", " ").casefold().split()
     by_word = next((LOCATED[word] for word in words if word in LOCATED), "for")
@@ -210,7 +210,7 @@ def _level(of: PooledColumn, level: str) -> Message | str:
 
 
 def level_name(of: PooledColumn, level: str) -> Message | str:
-    """A level with its characteristic, where its name does not say it: ``scanner Y``, ``sex female``."""
+    """A level with its characteristic, where its name does not say it: ``scanner Y``, ``unit “portable”``."""
     if of.kind == "period":
         return text(f"level.{level}", period=of.start)
     if of.kind == "version":
@@ -220,6 +220,8 @@ def level_name(of: PooledColumn, level: str) -> Message | str:
 
 def labelled(column: str, level: str) -> Message | str:
     """A level of a column of groups, with the column where the level does not name it."""
+    if patients := patients_of_sex(f"{column}: {level}"):
+        return patients
     word = column.replace("_", " ")
     if word.casefold() in level.casefold():
         return level
@@ -233,7 +235,9 @@ def _bare(of: PooledColumn, level: str) -> Message | str:
 
 def column_name(of: PooledColumn) -> Message | str:
     """A characteristic within a sentence."""
-    return of.name.replace("_", " ") if of.kind == "group" else text(f"column_name.{of.kind}")
+    if of.kind == "group":
+        return say("word.name", name=of.name.replace("_", " "))
+    return text(f"column_name.{of.kind}")
 
 
 def _table(found: Concentration, pool: Pool, plan: Plan, suffix: str) -> PlainTable:

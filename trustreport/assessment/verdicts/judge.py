@@ -24,7 +24,7 @@ from trustreport.study.study import Study
 from trustreport.vocabulary.digits import as_declared, as_written, clear_of, places_in, rounded
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.one_number import number
-from trustreport.vocabulary.quantities import VALUES, known, quantity
+from trustreport.vocabulary.quantities import OF_ARMS, VALUES, known, quantity
 from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
@@ -261,6 +261,8 @@ def _values(lead: Result, bound: Bound) -> dict[str, Any]:
 def measure(lead: Result) -> Message:
     """What an entry is of, with its place: "sensitivity in local"."""
     name = quantity_name(lead.name, lead.endpoint)
+    if lead.name in OF_ARMS and lead.place.arms:
+        name = say("verdicts.change_in", measure=name)
     where = places(lead.scope)
     if lead.place.population is not None and lead.name not in VALUES:  # the names of those say it
         key = "new_site" if lead.place.population == NEW_SITE else "typical_site"

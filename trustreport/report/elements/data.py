@@ -227,7 +227,7 @@ def _readings(context: Context) -> Table:
             counts = [flow.n_readers, flow.n_cases, present, flow.expected]
             counts += [] if flow.missing is None else [flow.missing[arm]]
             shown = [*map(say.numbers.count, counts)] + [say("table.empty")] * (flow.missing is None)
-            lines.append(line_of(Cell(task, aside=aside), arm, *number_cells(shown)))
+            lines.append(line_of(Cell(task, aside=aside), say.declared(arm), *number_cells(shown)))
     columns = heads(
         say,
         "report.read",
@@ -264,7 +264,7 @@ def _side_by_side(mixes: Sequence[CaseMix], say: Catalogue) -> Table:
     for name in _names(mixes):
         own = [next((c for c in m.characteristics if c.name == name), None) for m in mixes]
         for i, (level, cells) in enumerate(_rows(own, [m.n for m in mixes], say)):
-            lines.append(line_of(_spelled(name) if i == 0 else "", level, *number_cells(cells)))
+            lines.append(line_of(_spelled(name, say) if i == 0 else "", level, *number_cells(cells)))
     return Table(say("element.E07.caption"), columns, tuple(lines))
 
 
@@ -361,15 +361,15 @@ def _largest_gaps(context: Context) -> Iterator[str]:
         for which, one in (("worst", gap.worst), ("best", gap.best)):
             shares |= {f"level_{which}": one.level, f"k_{which}": one.k, f"n_{which}": one.n}
             shares[f"share_{which}"] = share(one.k, one.n)
-        said = say(f"element.E23.{gap.kind}_apart", name=_spelled(gap.name), level=level, **shares)
+        said = say(f"element.E23.{gap.kind}_apart", name=_spelled(gap.name, say), level=level, **shares)
         yield say("report.section.of_part", part=gap.who, sentence=said) if gap.who else said
     if by_device and not found:
         yield say("element.E23.none_apart", level=level)
 
 
-def _spelled(column: str) -> str:
+def _spelled(column: str, say: Catalogue) -> str:
     """The name of a column as a word of a sentence."""
-    return column.replace("_", " ")
+    return say.declared(column.replace("_", " "))
 
 
 def _together(found: Sequence[Errors], say: Catalogue) -> Iterator[Errors]:
@@ -401,7 +401,7 @@ def _error_lines(one: Errors, say: Catalogue) -> Iterator[Line]:
     total = (one.positives, one.missed, one.negatives, one.false_alarms)
     yield line(named, say("element.E23.all"), total, leads=bool(one.by))
     for name, level, *counts in one.by:
-        yield line("", say("element.E23.of", name=_spelled(name), level=level), counts)
+        yield line("", say("element.E23.of", name=_spelled(name, say), level=level), counts)
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
