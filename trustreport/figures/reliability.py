@@ -87,7 +87,7 @@ class NomogramFigure(Chart):
             )
         return rows + [
             {
-                "label": say("figure.nomogram.line", value=numbers.percent(say, round(line.measured, 8))),
+                "label": say("figure.nomogram.line", value=numbers.percent(say, round(line.measured, 3))),
                 "measured": line.measured,
                 "label_accuracy": at,
                 "value": actual,
