@@ -179,3 +179,21 @@ def test_only_one_set_is_shown_where_rows_name_one(shown: Any) -> None:
     assert page.locator(".elsewhere").count() > 0
     chosen.evaluate("one => { one.value = ''; one.dispatchEvent(new Event('change')) }")
     assert page.locator(".elsewhere").count() == 0
+
+
+def test_no_other_group_is_left_where_one_is_chosen(shown: Any) -> None:
+    page, _ = shown
+    chosen = page.locator(".tools [name=only]")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    groups = chosen.locator("optgroup[label=Groups] option").all_text_contents()
+    assert any(name.startswith("age group: ") for name in groups)
+    heads = """rows => rows.filter(row => row.checkVisibility())
+        .map(row => [...row.cells].slice(0, 2).map(cell => cell.textContent.replaceAll('_', ' ').trim()))"""
+    rows = page.locator("main tbody tr").evaluate_all(heads)
+    assert any(set(groups) & set(row) for row in rows)
+    for value in groups:
+        choose = "(one, value) => { one.value = value; one.dispatchEvent(new Event('change')) }"
+        chosen.evaluate(choose, value)
+        left = page.locator("main tbody tr").evaluate_all(heads)
+        assert {name for row in left if value not in row for name in row} & set(groups) == set(), value
+        assert any(value in row for row in left), value
