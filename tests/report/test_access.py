@@ -35,6 +35,36 @@ BROKEN_WORDS = r"""
     return [...broken]
 }
 """
+# Labels of figures that go beyond the edge of their drawing: a pixel may be the room beside a digit.
+CUT_LABELS = """
+() => [...document.querySelectorAll('main .drawing > svg')].flatMap(drawing => {
+    const edge = drawing.getBoundingClientRect()
+    return [...drawing.querySelectorAll('text')].filter(label => {
+        const { left, right, width } = label.getBoundingClientRect()
+        return width && (left < edge.left - 1 || right > edge.right + 1)
+    }).map(label => [drawing.closest('[id]').id, label.textContent])
+})
+"""
+# Headings of the report under which nothing stands.
+EMPTY_SECTIONS = """
+() => [...document.querySelectorAll('main :is(section, .element):not(nav)')]
+    .filter(one => one.children.length === 1 && /^H[2-4]$/.test(one.firstElementChild.tagName))
+    .map(one => one.id)
+"""
+# Columns of tables in which no row has anything.
+EMPTY_COLUMNS = """
+() => [...document.querySelectorAll('main table:has(> thead):has(tbody > tr)')].flatMap(table => {
+    const rows = [...table.tBodies].flatMap(body => [...body.rows])
+    const empty = cell => cell && !cell.textContent.trim() && !cell.children.length
+    return [...table.tHead.rows[0].cells].filter((_, i) => rows.every(row => empty(row.cells[i])))
+        .map(head => [table.id, head.textContent])
+})
+"""
+UNNAMED_ROWS = """
+() => [...document.querySelectorAll('main tbody tr:not(.group-head)')]
+    .filter(row => row.cells[0].tagName !== 'TH' || !row.cells[0].textContent.trim())
+    .map(row => [row.closest('[id]').id, row.textContent.trim().slice(0, 40)])
+"""
 # The forms that are pages, each of an example that fills it in.
 FORMS = {"psur": "vigilance-audit", "pmcf": "vigilance-audit", "annex-iv": "certification-dossier"}
 MOST_BYTES, MOST_NODES = 1_500_000, 20_000
@@ -98,9 +128,12 @@ def test_the_page_is_light_fits_its_window_and_asks_for_nothing(
     nodes = page.evaluate("document.querySelectorAll('*').length")
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     broken = page.evaluate(BROKEN_WORDS)
+    cut, empty = page.evaluate(CUT_LABELS), page.evaluate(EMPTY_SECTIONS)
+    columns, unnamed = page.evaluate(EMPTY_COLUMNS), page.evaluate(UNNAMED_ROWS)
     page.close()
     assert overflow <= 0
     assert broken == []
+    assert (cut, empty, columns, unnamed) == ([], [], [], [])
     assert said == []  # the policy lets its style and script through
     assert [url for url in asked if not url.startswith("data:")] == [report.as_uri()]
     assert nodes < MOST_NODES

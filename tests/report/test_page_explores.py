@@ -98,6 +98,31 @@ def test_the_counts_and_the_worth_follow_from_the_shares(shown: Any) -> None:
         assert cells(page, "nnd")[1] == "22 (12 to 106)"
 
 
+def test_the_net_benefit_as_tested_has_the_interval_of_the_report(shown: Any) -> None:
+    page, folder = shown
+    for i, scope in enumerate(scopes(page)):
+        page.locator("#explore select").select_option(index=i)
+        found = results_of(folder, **scope, threshold=0.2).get("net_benefit")
+        if found is None:  # no probabilities, no net benefit
+            assert not page.locator("[data-row=net_benefit]").is_visible()
+            continue
+        value, low, high = (f"{found[key]:.3f}" for key in ("value", "low", "high"))
+        assert cells(page, "net_benefit") == [f"{value} ({low} to {high})"] * 2
+
+
+def test_the_sliders_have_names_and_say_their_values(shown: Any) -> None:
+    page, _ = shown
+    prevalence = page.get_by_role("slider", name="Prevalence")
+    prevalence.fill("12")
+    assert page.locator("#explore output").last.inner_text() == "12.0%"
+    threshold = page.get_by_role("slider", name="Threshold", include_hidden=True)
+    assert threshold.count() == 1
+    if threshold.is_visible():
+        threshold.press("ArrowRight")
+        said = page.locator("#explore output").first.inner_text()
+        assert threshold.get_attribute("aria-valuetext") == said != "0.2"
+
+
 def test_another_threshold_changes_no_verdict(browser: Any, example: Callable[[str], Path]) -> None:
     page = browser.new_page(viewport=SIZES["desktop"])
     page.goto((example("certification-dossier") / "report.html").as_uri())
@@ -154,3 +179,21 @@ def test_only_one_set_is_shown_where_rows_name_one(shown: Any) -> None:
     assert page.locator(".elsewhere").count() > 0
     chosen.evaluate("one => { one.value = ''; one.dispatchEvent(new Event('change')) }")
     assert page.locator(".elsewhere").count() == 0
+
+
+def test_no_other_group_is_left_where_one_is_chosen(shown: Any) -> None:
+    page, _ = shown
+    chosen = page.locator(".tools [name=only]")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    groups = chosen.locator("optgroup[label=Groups] option").all_text_contents()
+    assert any(name.startswith("age group: ") for name in groups)
+    heads = """rows => rows.filter(row => row.checkVisibility())
+        .map(row => [...row.cells].slice(0, 2).map(cell => cell.textContent.replaceAll('_', ' ').trim()))"""
+    rows = page.locator("main tbody tr").evaluate_all(heads)
+    assert any(set(groups) & set(row) for row in rows)
+    for value in groups:
+        choose = "(one, value) => { one.value = value; one.dispatchEvent(new Event('change')) }"
+        chosen.evaluate(choose, value)
+        left = page.locator("main tbody tr").evaluate_all(heads)
+        assert {name for row in left if value not in row for name in row} & set(groups) == set(), value
+        assert any(value in row for row in left), value

@@ -68,6 +68,20 @@ def test_a_table_is_copied_as_csv_or_saved(page: Any) -> None:
     assert Path(saved.value.path()).read_bytes().decode() == text
 
 
+def test_rows_that_leave_out_a_name_have_it_in_the_copy_and_when_sorted(page: Any) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    table = page.locator("#table-P-1")
+    page.locator(".scroll:has(#table-P-1) + .act").click()
+    page.locator(".tip").filter(has_text="Copied").wait_for()
+    rows = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline="")))
+    names = [name for name, *_ in rows]
+    assert all(names)
+    assert names.count("sex") == 2
+    table.locator("thead button").nth(1).click()
+    (female, male) = table.locator("tbody tr", has=page.get_by_role("cell", name="male")).all()
+    assert [one.locator("th").inner_text() for one in (female, male)] == ["sex", "sex"]
+
+
 def test_a_figure_is_saved_as_png_with_its_fonts_on_white(page: Any) -> None:
     from PIL import Image
 

@@ -12,6 +12,7 @@ import numpy as np
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.performance.cases import ScoredCases, by_rule, scored_cases
 from trustreport.assessment.performance.measures import why_no_risk
+from trustreport.measures import net_benefit
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.independent import at_prevalence, estimated
 from trustreport.measures.confusion.table import MEASURES
@@ -29,7 +30,8 @@ Limits = tuple[float | None, float | None]
 class ExploredPoint:
     """The cells at a threshold, with limits for `MEASURED` and for predictive values at prevalence `EVEN`.
 
-    From the latter follow those at any prevalence: the likelihood ratios do not depend on it.
+    From the latter follow those at any prevalence: the likelihood ratios do not depend on it. The last limits
+    are of the net benefit in these cases, where scores are risks.
     """
 
     threshold: float | None
@@ -108,6 +110,9 @@ def _point(case: ScoredCases, threshold: float | None, level: float) -> Explored
         risk = (threshold - low) / (high - low)
     found = [_limits(_lead(case, name, None, level)) for name in MEASURED]
     found += [_limits(_lead(case, name, EVEN, level)) for name in ("ppv", "npv")]
+    if risk is not None:
+        cells = np.array([counts.tp, counts.fp, counts.fn, counts.tn])
+        found.append(_limits(net_benefit.of_cells(cells, risk, clusters=case.cells, level=level)))
     return ExploredPoint(threshold, risk, (counts.tp, counts.fp, counts.fn, counts.tn), tuple(found))
 
 

@@ -286,14 +286,14 @@ def _items(word: str, volume: Volume, context: Context) -> Items:
         for part in finding.parts
         if part.element == word and (shown := _of_volume(part, finding.dimension, volume, kind))
     ]
-    if element is None and not tagged:
+    bare = element is None or not (element.finding or element.holds or element.groups)
+    if bare and not tagged:
         return []
     shared = word in _printed(assessment) or word in WHOLE_IN_ANNEX
     anchor = f"annex-{word}" if volume == "annex" and shared else word
     views = tuple(
         part_view(part, f"{anchor}-{i}", context.numbering, say) for i, part in enumerate(tagged, 1)
     )
-    bare = element is None or not (element.finding or element.holds or element.groups)
     if bare and len(views) == 1:
         views = (replace(views[0], title=""),)  # under its own heading the only part needs no second one
     return [ElementView(anchor, say(f"element.{word}.title"), element or Element(), views)]

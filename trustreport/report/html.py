@@ -22,7 +22,7 @@ from trustreport.report.elements.intended_use import purpose_line, use_box
 from trustreport.report.glossary import terms
 from trustreport.report.layout.figures import Drawn, Pages
 from trustreport.report.layout.page_ids import with_ids
-from trustreport.vocabulary.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue, spelled
 from trustreport.vocabulary.resources import folder
 
 HASH_DIGITS = 8
@@ -182,7 +182,7 @@ def _choices(assessment: Assessment) -> dict[str, list[str]]:
     found = {
         "sets": [name for place in places for name in (place.dataset, place.period)],
         "sites": [place.site for place in places],
-        "groups": [place.subgroup for place in places],
+        "groups": [spelled(place.subgroup or "") for place in places],
         "candidates": [place.candidate for place in places],
     }
     named = {kind: list(dict.fromkeys(filter(None, names))) for kind, names in found.items()}

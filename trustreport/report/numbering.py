@@ -197,7 +197,7 @@ def _estimates(table: EstimateTable | PlainTable) -> Iterator[Estimate]:
 
 def _values(rows: Sequence[Mapping[str, Any]], say: Catalogue) -> Table | None:
     """The values of a figure as a table, columns in the order of their first row; empty ones are left out."""
-    names = list(dict.fromkeys(name for row in rows for name in row if row[name] is not None))
+    names = list(dict.fromkeys(name for row in rows for name in row if row[name] not in (None, "")))
     if not names:
         return None
     columns, heads = [], []
@@ -211,7 +211,7 @@ def _values(rows: Sequence[Mapping[str, Any]], say: Catalogue) -> Table | None:
 
 
 def _value(value: Any, say: Catalogue) -> str:
-    if value is None or value != value:
+    if value in (None, "") or value != value:
         return say("table.empty")
     if isinstance(value, float) and abs(value) < 1000:
         return say.numbers.plain(round(value, 4) + 0.0)

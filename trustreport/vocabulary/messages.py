@@ -61,6 +61,15 @@ def say(key: str, **values: Any) -> Message:
     return Message(key, values)
 
 
+def spelled(group: str) -> str:
+    """The name of a group with its columns as words.
+
+    >>> spelled("scanner: Y_2, age_group: under 75")
+    'scanner: Y_2, age group: under 75'
+    """
+    return re.sub(r"\w+(?=: )", lambda column: column[0].replace("_", " "), group)
+
+
 def patients_of_sex(group: str) -> Message | None:
     """The words for ``sex: M`` or ``sex: male``; None of any other group."""
     column, _, level = group.casefold().partition(": ")

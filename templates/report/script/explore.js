@@ -30,7 +30,7 @@ const rowsAt = ({ risk, cells: [tp, fp, fn, tn], limits }, q, own, readers) => {
   if (risk !== null && risk < 1) {
     const odds = risk / (1 - risk), worth = sum([[q, sensitivity], [odds * (1 - q), specificity]], n);
     const less = odds * (1 - q); // a false alarm costs the odds of the threshold
-    found.net_benefit = estimate(worth.value - less, worth.low - less, worth.high - less, n);
+    found.net_benefit = own ? estimate(worth.value - less, ...limits[6], n) : estimate(worth.value - less, worth.low - less, worth.high - less, n);
   }
   if (readers) {
     const change = (found.change = gain(readers, q));
@@ -72,6 +72,7 @@ const explore = () => {
       columns.forEach((column, i) => { row.cells[i + 1].textContent = printed(column[name], name); });
     }
     thresholdSaid.value = point.threshold === null ? "" : plainNumber(point.threshold);
+    threshold.setAttribute("aria-valuetext", thresholdSaid.value); // its own value is a place among the thresholds
     prevalenceSaid.value = percent(q);
     if (asked === null) prevalence.value = 100 * own;
     const said = { "%t": thresholdSaid.value || "\u2013", "%p": percent(q) };

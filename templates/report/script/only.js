@@ -2,8 +2,11 @@
 const only = tools.querySelector("[name=only]");
 /** The names of the kind of what is chosen: all options of its group. */
 const kin = (option) => new Set(all("option", option.parentElement).map(({ value }) => value));
-/** What a cell or heading names: its text up to what stands below it. */
-const names = (element) => (element.firstElementChild?.matches("bdi, a") ? element.firstElementChild : element.firstChild)?.textContent.trim() ?? "";
+/** What a cell or heading names: its text up to what stands below it, columns as the options have them. */
+const names = (element) => {
+  const said = (element.firstElementChild?.matches("bdi, a") ? element.firstElementChild : element.firstChild)?.textContent.trim() ?? "";
+  return said.replace(/\w+(?=: )/g, (column) => column.replaceAll("_", " "));
+};
 /** Hide what belongs to others of the kind; rows that name none of it stay. */
 const showOnly = () => {
   all("main .elsewhere").forEach((e) => e.classList.remove("elsewhere"));

@@ -3,7 +3,7 @@
 const rules = () => {
   const found = [...document.styleSheets[0].cssRules];
   const fonts = found.filter((rule) => rule instanceof CSSFontFaceRule), light = found.find((rule) => rule.selectorText === ":root");
-  return `${[...fonts, light].map((rule) => rule.cssText).join("")} text { font-family: "Report Text", sans-serif; }`;
+  return `${[...fonts, light].map((rule) => rule.cssText).join("")} text { font-family: "Report Text", sans-serif; text-rendering: geometricPrecision; }`;
 };
 /** The drawing of a figure as a PNG file. */
 const png = async (svg) => {

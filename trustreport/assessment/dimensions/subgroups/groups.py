@@ -10,7 +10,7 @@ from trustreport.assessment.performance.keys import public_cell
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.note import Note, note
 from trustreport.study.plan import Plan
-from trustreport.vocabulary.messages import Message
+from trustreport.vocabulary.messages import Message, spelled
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.results import Result, leading
@@ -39,6 +39,11 @@ class Measured:
     def name(self) -> str:
         """What the group is called."""
         return self.group.name
+
+    @property
+    def spelled(self) -> str:
+        """The name as a reader sees it."""
+        return spelled(self.group.name)
 
     @property
     def counts(self) -> tuple[int | None, int | None]:

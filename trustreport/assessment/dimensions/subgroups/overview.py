@@ -254,7 +254,9 @@ def _block(attribute: str, sets: Sequence[GroupedCases], endpoints: Sequence[str
         for one, known in shown
     )
     return (
-        GroupBlock(attribute, tuple(n.removeprefix(f"{attribute}: ") for n in names), rows) if rows else None
+        GroupBlock(attribute.replace("_", " "), tuple(n.removeprefix(f"{attribute}: ") for n in names), rows)
+        if rows
+        else None
     )
 
 

@@ -27,7 +27,7 @@ from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, Measure
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import Note
 from trustreport.study.plan import Plan
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message, say, spelled
 from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.results import Result
 
@@ -143,7 +143,7 @@ def once(found: Iterable[tuple[Measured, Result]]) -> Iterator[tuple[Measured, R
 def _against(r: Result) -> Message | str:
     """What a group is compared with."""
     name: str = r.parameters["against"]
-    return text("rest") if name == REST else name
+    return text("rest") if name == REST else spelled(name)
 
 
 def _whole_tests(found: GroupedCases) -> Iterator[Message]:
@@ -169,7 +169,7 @@ def _odds(r: Result) -> Iterator[Message]:
             "odds_no_interval" if isnan(e.low) else "odds",
             e,
             n=int(e.details["groups"]),
-            attribute=r.parameters["attribute"],
+            attribute=r.parameters["attribute"].replace("_", " "),
             value=100 * e.value,
             low=100 * e.low,
             high=100 * e.high,
@@ -180,11 +180,11 @@ def _odds(r: Result) -> Iterator[Message]:
 
 def _limits(found: GroupedCases, plan: Plan, elsewhere: frozenset[str]) -> Iterator[Message]:
     """What these groups cannot show, and the limits that decided so."""
-    small = [one.name for one in found.every if _is_small(one) and not one.closed]
+    small = [one.spelled for one in found.every if _is_small(one) and not one.closed]
     if small:
         least = {name: plan.limit(f"P37_{name}") for name in ("positives", "negatives")}
         yield text("small", n=len(small), names=small, **least)
-    shut = [one.name for one in found.every if one.closed]
+    shut = [one.spelled for one in found.every if one.closed]
     if shut:
         yield text("suppressed", n=len(shut), names=shut, k=public_cell(plan))
     for division in found.divisions:
@@ -221,7 +221,7 @@ def _groups_table(
 ) -> PlainTable:
     """A row for each group, and one for all cases."""
     rows: list[tuple[Any, ...]] = [
-        (one.name, *one.counts, *(_cell(one, name) for name in measures)) for one in found.every
+        (one.spelled, *one.counts, *(_cell(one, name) for name in measures)) for one in found.every
     ]
     if total:
         overall = [found.overall.get(name) for name in measures]
@@ -261,7 +261,7 @@ def _comparisons(
             "group .against measure difference p p_holm .prespecified",
             [
                 (
-                    one.name,
+                    one.spelled,
                     _against(r),
                     column_heading(r.endpoint),
                     r.estimate,
@@ -289,7 +289,7 @@ def _forest(found: GroupedCases, number: int) -> Iterator[Figure]:
     rows = tuple(MeasureRow(_label(one), tuple(cell(one, name) for name in present)) for one in shown)
     columns = tuple(MeasureColumn.of_unit(column_heading(name), endpoint_row(name)) for name in present)
     drawing = MeasuresChart(columns, rows, text("figure.reference"))
-    names = [one.name for one in shown[:MOST_NAMED]]
+    names = [one.spelled for one in shown[:MOST_NAMED]]
     yield text.figure(f"subgroups_{number}", drawing, "forest", level=found.level, n=len(shown), names=names)
 
 
@@ -308,7 +308,7 @@ def _effect_forest(found: GroupedCases, main: str, number: int) -> Iterator[Figu
         right=say(f"{BENEFIT}.better"),
         benefit="right",
     )
-    names = [one.name for one, _ in known[:MOST_NAMED]]
+    names = [one.spelled for one, _ in known[:MOST_NAMED]]
     of: dict[str, Any] = {"level": mean.level, "n": len(known), "names": names}
     yield text.figure(f"subgroup_effects_{number}", drawing, "effects", endpoint=endpoint, **of)
 
