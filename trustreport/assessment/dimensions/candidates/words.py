@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from trustreport.assessment.claims import as_printed, elsewhere, observed
+from trustreport.assessment.claims import as_observed, elsewhere, observed
 from trustreport.assessment.dimensions.candidates.results import (
     ID,
     Common,
@@ -219,12 +219,12 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[
             continue
         found = _lead(results, metric, named)
         how = None if found is None else observed(claim, found.estimate)
-        if how is None:
+        if found is None or how is None:
             continue
-        name, measure, printed = _shown(named), quantity_name(metric), as_printed(claim.value)
+        name, measure, printed = _shown(named), quantity_name(metric), as_observed(claim.value, found)
         if how == "below":
             off.append(text("below_claim", name=name, measure=measure, printed=printed))
-        ends = map(as_printed, claim.ci or ())
+        ends = (as_observed(end, found) for end in claim.ci or ())
         shown = text("with_ci", value=printed, low=next(ends), high=next(ends)) if claim.ci else printed
         source = ", ".join(filter(None, (claim.source_document, claim.section)))
         rows.append((name, measure, shown, claim.population or "", source, found, text(f"held.{how}")))

@@ -56,9 +56,12 @@ def parts(
 ) -> Iterator[Part]:
     """A part for each candidate; how alike the sets are is in the first."""
     candidates = list(dict.fromkeys(one.case.place.candidate for one in scored)) or [None]
+    of_versions = any(c.follows for c in plan.candidates)
     for number, candidate in enumerate(candidates, 1):
         own = [one for one in scored if one.case.place.candidate == candidate]
-        title = say("word.name", name=candidate) if len(candidates) > 1 else None
+        # The name of a version alone, such as 1.0, would read as the number of a section.
+        of_it = text("of_version", name=candidate) if of_versions else say("word.name", name=candidate)
+        title = of_it if len(candidates) > 1 else None
         view = SetsOfCandidate(results, compared, own, candidate, plan, number)
         yield text.part(_items(view, study), title, Place(candidate=candidate))
 

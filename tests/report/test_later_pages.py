@@ -1,0 +1,87 @@
+"""What a reader of the pages after the first stumbled over: two numbers of one quantity, units, columns left out."""
+
+from collections.abc import Callable, Iterator
+
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.case_mix import PARTICIPANTS
+from trustreport.assessment.finding import Part, PlainTable
+from trustreport.report.tables import table
+from trustreport.vocabulary.messages import catalogue
+
+EN = catalogue("en")
+Examples = Callable[[str], Assessment]
+
+
+def parts(found: Assessment, dimension: str) -> tuple[Part, ...]:
+    (one,) = (f for f in found.findings if f.dimension == dimension)
+    return one.parts
+
+
+def sentences(found: Assessment, dimension: str) -> list[str]:
+    return [EN(message) for part in parts(found, dimension) for message in part.finding]
+
+
+def tables(found: Assessment, dimension: str) -> Iterator[PlainTable]:
+    for part in parts(found, dimension):
+        yield from (t for t in part.tables if isinstance(t, PlainTable))
+
+
+def test_the_flow_has_a_column_for_every_version_on_every_set(assessed_example: Examples) -> None:
+    figures = assessed_example("planned-change").flow_figures
+    drawn = [c.name for f in figures if f.id.startswith(PARTICIPANTS) for c in f.drawing.columns]
+    assert len(drawn) == 9
+    assert "Southgate · 2.0" in [EN(name) if not isinstance(name, str) else name for name in drawn]
+
+
+def test_a_version_in_a_heading_is_called_one(assessed_example: Examples) -> None:
+    titles = [EN(p.title) for p in parts(assessed_example("planned-change"), "potential_robustness")]
+    assert titles == ["Version 1.0", "Version 1.1", "Version 2.0"]
+
+
+def test_of_one_prevalence_there_is_one_number_of_decisions(assessed_example: Examples) -> None:
+    found = assessed_example("knee-mri-readings")  # the declared prevalence is that of the sample
+    (part,) = parts(found, "pragmatic_utility")
+    (shown,) = (t for t in part.tables if t.id.startswith("pragmatic_utility"))
+    rows = table(shown, EN).lines
+    assert [line.cells[0].text for line in rows].count("Number of decisions needed") == 1
+    text = " ".join(sentences(found, "pragmatic_utility") + [c.text for line in rows for c in line.cells])
+    assert "206" in text
+    assert "208" not in text
+    assert not [s for s in sentences(found, "decision_benefit") if s.startswith("In the sample")]
+
+
+def test_of_two_prevalences_both_are_said(assessed_example: Examples) -> None:
+    found = assessed_example("certification-dossier")
+    assert [s for s in sentences(found, "decision_benefit") if s.startswith("In the sample of this study")]
+    said = sentences(found, "pragmatic_utility")
+    assert [s for s in said if s.startswith("In the sample one error is avoided")]
+
+
+def test_incidents_say_how_many_of_the_cases_were_processed(assessed_example: Examples) -> None:
+    found = assessed_example("vigilance-audit")
+    (log,) = (p for p in parts(found, "vigilance") if p.element == "E42")
+    assert "processed 1,882 of the 1,920 cases sent to it" in EN(log.finding[0])
+
+
+def test_claims_are_in_the_unit_of_what_is_beside_them(assessed_example: Examples) -> None:
+    found = assessed_example("procurement-triage")
+    (claims,) = (t for t in tables(found, "candidates") if t.id.startswith("candidates_claims"))
+    assert [line.cells[2].text for line in table(claims, EN).lines][:2] == [
+        "94% (92% to 96%)",
+        "88% (87% to 89%)",
+    ]
+    assert (
+        "Alder: the claimed specificity is 88%; the whole interval of the local cases is lower."
+        in sentences(found, "candidates")
+    )
+
+
+def test_a_difference_of_areas_is_no_percentage(assessed_example: Examples) -> None:
+    found = assessed_example("procurement-triage")
+    (differences,) = (t for t in tables(found, "subgroups") if t.id == "group_differences")
+    laid = table(differences, EN)
+    areas = [line.cells[3].text for line in laid.lines if line.cells[0].text == "AUC"]
+    assert areas
+    assert all(text.startswith("−0.0") for text in areas)
+    assert "Differences in AUC are on its own scale" in laid.caption
+    assert "Of accuracy, positive predictive value, and negative predictive value, only" in laid.caption
