@@ -1,10 +1,14 @@
-"""What a reader of the pages after the first stumbled over: two numbers of one quantity, units, columns left out."""
+"""What readers of the pages after the first stumbled over: two numbers of one quantity, units, columns."""
 
 from collections.abc import Callable, Iterator
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.case_mix import PARTICIPANTS
 from trustreport.assessment.finding import Part, PlainTable
+from trustreport.report.answer.limits import ranked
+from trustreport.report.declared import shorten
+from trustreport.report.elements.conclusions import _incidents
+from trustreport.report.elements.questions import _paragraphs
 from trustreport.report.tables import table
 from trustreport.vocabulary.messages import catalogue
 
@@ -34,8 +38,8 @@ def test_the_flow_has_a_column_for_every_version_on_every_set(assessed_example: 
 
 
 def test_a_version_in_a_heading_is_called_one(assessed_example: Examples) -> None:
-    titles = [EN(p.title) for p in parts(assessed_example("planned-change"), "potential_robustness")]
-    assert titles == ["Version 1.0", "Version 1.1", "Version 2.0"]
+    found = parts(assessed_example("planned-change"), "potential_robustness")
+    assert [EN(p.title) for p in found if p.title] == ["Version 1.0", "Version 1.1", "Version 2.0"]
 
 
 def test_of_one_prevalence_there_is_one_number_of_decisions(assessed_example: Examples) -> None:
@@ -70,10 +74,8 @@ def test_claims_are_in_the_unit_of_what_is_beside_them(assessed_example: Example
         "94% (92% to 96%)",
         "88% (87% to 89%)",
     ]
-    assert (
-        "Alder: the claimed specificity is 88%; the whole interval of the local cases is lower."
-        in sentences(found, "candidates")
-    )
+    said = "Alder: the claimed specificity is 88%; the whole interval of the local cases is lower."
+    assert said in sentences(found, "candidates")
 
 
 def test_a_difference_of_areas_is_no_percentage(assessed_example: Examples) -> None:
@@ -85,3 +87,50 @@ def test_a_difference_of_areas_is_no_percentage(assessed_example: Examples) -> N
     assert all(text.startswith("−0.0") for text in areas)
     assert "Differences in AUC are on its own scale" in laid.caption
     assert "Of accuracy, positive predictive value, and negative predictive value, only" in laid.caption
+
+
+def test_what_the_model_was_made_with_comes_last(assessed_example: Examples) -> None:
+    found = assessed_example("breast-recurrence")
+    (sets,) = (t for t in tables(found, "advice_accuracy") if t.id == "advice_accuracy_sets")
+    assert [line.cells[0].text for line in table(sets, EN).lines] == [
+        "Rotterdam 1990-1993",
+        "German trial",
+        "Rotterdam 1978-1989 (training data)",
+    ]
+    first = [own[0] for own in ranked(found, (), EN) if len(own) > 1]
+    assert not [one for one in first if one.names == ("Rotterdam 1978-1989",)]
+
+
+def test_of_several_sets_areas_have_the_same_digits(assessed_example: Examples) -> None:
+    said = " ".join(sentences(assessed_example("breast-recurrence"), "potential_robustness"))
+    assert "German trial: the AUC was 0.743 (95% CI 0.699 to 0.783)" in said
+    assert "the AUC was 0.739 (95% CI 0.704 to 0.771)" in said
+
+
+def test_a_crossing_without_cases_has_no_row(assessed_example: Examples) -> None:
+    (shown,) = (
+        t for t in tables(assessed_example("vigilance-audit"), "vigilance") if t.id == "where_missed_1"
+    )
+    rows = table(shown, EN).lines
+    assert ("scanner Y", "Berg") in [(line.cells[0].text, line.cells[1].text) for line in rows]
+    assert ("scanner Y", "Aber") not in [(line.cells[0].text, line.cells[1].text) for line in rows]
+
+
+def test_a_corrective_action_is_an_action(assessed_example: Examples) -> None:
+    lines = {
+        line.cells[0].text: line.cells for line in _incidents(assessed_example("vigilance-audit").plan, EN)
+    }
+    assert lines["I-2"][2].text == "serious"
+    assert lines["I-2"][3].text == "corrective action CAPA-4"
+
+
+def test_a_long_remark_ends_between_the_items_of_a_list() -> None:
+    assert shorten("accuracy 0.84 (recomputed 0.833), score 0.69 (recomputed 0.681)", 50, EN) == (
+        "accuracy 0.84 (recomputed 0.833) …"
+    )
+
+
+def test_a_long_answer_is_a_paragraph_for_each_sentence() -> None:
+    assert _paragraphs(["One.", "Two."]) == ["One. Two."]
+    assert len(_paragraphs(["x" * 400, "y" * 400])) == 2
+    assert _paragraphs([]) == []

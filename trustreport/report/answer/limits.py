@@ -148,9 +148,15 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
             -cases,
         )
 
+    making = {d.name for d in assessment.study.datasets if d.role in DEVELOPMENT_ROLES}
+
     def weight_of_one(one: Limitation) -> tuple[Any, ...]:
-        """By what the remarks of one check are sorted: those on numbers of the first page come first."""
-        return "BWN".index(one.severity), one.text not in told, -one.cases
+        """By what the remarks of one check are sorted.
+
+        What tests the device is before what it was made with, numbers of the first page before others.
+        """
+        of_making = bool(one.names) and making.issuperset(one.names)
+        return of_making, "BWN".index(one.severity), one.text not in told, -one.cases
 
     found = [
         (weight(check)[0], sorted(said[check], key=weight_of_one))

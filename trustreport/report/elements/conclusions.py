@@ -185,7 +185,7 @@ def _incidents(plan: Plan, say: Catalogue) -> Iterator[Line]:
         why = say(f"element.feedback.{one.kind}", status=say.declared(one.status or say("word.not_declared")))
         action = say("element.feedback.corrective", id=one.capa_id) if one.capa_id else ""
         about, harm = one.description or "", say.declared(one.seriousness or "")
-        yield FollowUp(one.incident, why, about, harm, action, due=one.due).line(say)
+        yield FollowUp(one.incident, why, about, harm, action=action, due=one.due).line(say)
 
 
 def _criteria(context: Context) -> Iterator[Line]:

@@ -169,7 +169,8 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Iter
     (share,) = local_prevalences(plan)
     names = common.names
     rates = {rate: [_at_share(results, rate, one, share) for one in names] for rate in RATES}
-    yield text("rates", prevalence=share, positive=PATIENTS * share)
+    local = plan.site_context is not None and plan.site_context.local_prevalence is not None
+    yield text("rates_local" if local else "rates", prevalence=share, positive=PATIENTS * share)
     yield from _missed(common, results, share, plan.site_context.annual_volume if plan.site_context else None)
     if any(run.n_failed for run in common.runs):
         yield text("alarms_alone")
