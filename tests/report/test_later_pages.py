@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.case_mix import PARTICIPANTS
 from trustreport.assessment.finding import Part, PlainTable
-from trustreport.report.answer.limits import ranked
+from trustreport.report.answer.limits import listed, ranked
 from trustreport.report.declared import shorten
 from trustreport.report.elements.conclusions import _incidents
 from trustreport.report.elements.questions import _paragraphs
@@ -134,3 +134,22 @@ def test_a_long_answer_is_a_paragraph_for_each_sentence() -> None:
     assert _paragraphs(["One.", "Two."]) == ["One. Two."]
     assert len(_paragraphs(["x" * 400, "y" * 400])) == 2
     assert _paragraphs([]) == []
+
+
+def test_further_places_have_names_that_tell_them_apart(assessed_example: Examples) -> None:
+    found = assessed_example("planned-change").fired()
+    further = {
+        one.check: one.text for one in listed(found, EN, 1) if one.text.startswith("The same was found")
+    }
+    assert further["P45"].startswith(
+        "The same was found in 8 further places: 1.1 (Northgate), 2.0 (Northgate),"
+    )
+    assert further["P52"].endswith("2.0 / 1.1 (Eastgate) and 1.1 / 1.0 (Southgate)")
+    assert further["P47"] == "The same was found in 10 further results"  # of measures, not of places
+
+
+def test_groups_of_a_table_are_named_in_words(assessed_example: Examples) -> None:
+    shown = (t for t in tables(assessed_example("certification-dossier"), "subgroups") if "_main_" in t.id)
+    named = {line.cells[0].text for t in shown for line in table(t, EN).lines}
+    assert "age group: under 60" in named
+    assert not [name for name in named if "_" in name]

@@ -60,7 +60,8 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
     for outcome in fired:
         key = (outcome.check, outcome.severity, say(outcome.message).removesuffix("."))
         places = found.get(key, ({}, 0.0))[0]
-        where, candidate = scope_name(outcome.scope), str(outcome.scope.get("candidate") or "")
+        where = scope_name(outcome.scope)
+        candidate = str(outcome.scope.get("candidate") or " / ".join(outcome.scope.get("candidates") or ()))
         if candidate:
             where = candidate if one_set else say("word.interval", value=candidate, interval=where)
         elif one_set and where == outcome.scope.get("dataset"):
@@ -81,7 +82,9 @@ def listed(fired: Iterable[CheckOutcome], say: Catalogue, most: int = REMARKS) -
         shown += same[:most]
         if len(same) > most:
             names = [name for limit in same[most:] for name in limit.names]
-            text = say("report.section.further", n=len(same) - most, names=_first(names, say))
+            text = say("report.section.further_unnamed", n=len(same) - most)
+            if names:
+                text = say("report.section.further", n=len(names), names=_first(names, say))
             shown.append(Limitation(check, same[0].severity, tuple(names), "", text.removesuffix(".")))
     return shown
 

@@ -221,7 +221,7 @@ def _groups_table(
 ) -> PlainTable:
     """A row for each group, and one for all cases."""
     rows: list[tuple[Any, ...]] = [
-        (one.name, *one.counts, *(_cell(one, name) for name in measures)) for one in found.every
+        (_named(one), *one.counts, *(_cell(one, name) for name in measures)) for one in found.every
     ]
     if total:
         overall = [found.overall.get(name) for name in measures]
@@ -229,6 +229,12 @@ def _groups_table(
     return text.table(
         id, caption, " ".join(("group cases positives", *(f"{name}{form}" for name in measures))), rows
     )
+
+
+def _named(one: Measured) -> str:
+    """A group in a table: ``age group: over 60`` of a column ``age_group``."""
+    column, colon, level = one.name.partition(": ")
+    return f"{column.replace('_', ' ')}{colon}{level}" if colon else one.name
 
 
 def _cell(one: Measured, name: str) -> Any:
