@@ -234,7 +234,7 @@ def test_the_questions_of_the_example_are_answered(triage: Assessment) -> None:
     assert "Cedar: 69.8% (60.9% to 77.4%); the whole interval is below the claimed 95%." in claim
     assert which.startswith("Only Alder meets both requirements.")
     assert "The sensitivity of Cedar is 22.4 points lower than that of Alder (95% CI 14.5 to 31.3)." in which
-    assert "No difference in sensitivity between Birch and Alder was found" in which
+    assert "The difference in sensitivity, Birch minus Alder, is −" in which
     assert more.startswith("False alarms per 1,000 local patients: Alder 144 (119 to 173), Birch 135")
     assert "Alder \N{MINUS SIGN}13.1 (\N{MINUS SIGN}27.0 to \N{MINUS SIGN}3.2) points" in portable
     assert readers.startswith(

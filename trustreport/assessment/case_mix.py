@@ -16,7 +16,7 @@ from trustreport.vocabulary.messages import Message, say
 
 MAKING = ("training", "tuning")  # roles of data that made the device and do not test it
 PARTICIPANTS = "participants_"  # how ids of figures of participants begin
-COLUMNS, MOST_COLUMNS = 4, 8  # of a figure of participants, and of all of them
+COLUMNS, MOST_COLUMNS = 4, 12  # of a figure of participants, and of all of them
 MOST_LEVELS = 12  # a column with more is described by its quartiles, if it holds numbers
 # Designs in which a reader is not meant to read every case in every arm.
 PARTIAL_DESIGNS = ("split-plot", "parallel")
@@ -239,11 +239,13 @@ def _participant_figures(study: Study, plan: Plan) -> Iterator[Figure]:
     ]
     for i in range(0, min(len(cases), MOST_COLUMNS), COLUMNS):
         columns = tuple(_participants(case, plan) for case in cases[i : i + COLUMNS])
-        names = [column.name for column in columns]
+        names, caption = [column.name for column in columns], say("flow.participants")
+        if len(cases) > MOST_COLUMNS and i + COLUMNS >= MOST_COLUMNS:
+            caption = say("flow.participants_cut", n=len(cases) - MOST_COLUMNS, caption=caption)
         yield Figure(
             f"{PARTICIPANTS}{i // COLUMNS + 1}",
             ParticipantFlow(columns),
-            say("flow.participants"),
+            caption,
             say("flow.participants_alt", names=names, n=sum(column.analysed for column in columns)),
         )
 

@@ -13,6 +13,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import clopper_pearson, wald
 from trustreport.measures.reported.printed import CELLS, Declared, declared, metric_named, says_not_defined
 from trustreport.study.plan import Claim, Plan
+from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
@@ -43,6 +44,16 @@ class ClaimCheck:
 def as_printed(figure: str) -> Message:
     """A declared figure with its digits as printed, and with the decimal sign of the report's language."""
     return say("claims.printed", value=figure)
+
+
+def as_observed(figure: str, r: Result) -> Message:
+    """A declared share as per cent, as the number beside it is written; anything else as it was printed."""
+    said = declared(figure)
+    if said is None or r.unit != "proportion":
+        return as_printed(figure)
+    said = said.as_share(share=True)
+    value, places = (said.value / 100, said.places + 2) if said.percent else (said.value, said.places)
+    return say("verdicts.amount.proportion", value=Rounded(value, max(places, 2)))
 
 
 def claim_checks(plan: Plan, results: Sequence[Result]) -> list[ClaimCheck]:

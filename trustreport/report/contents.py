@@ -46,8 +46,8 @@ ELEMENTS: Mapping[str, Callable[[Context], Element | None]] = {
 }
 # These say where the others stand, so they are made when those are.
 LAST = ("matrix", "E46")
-# A chapter that holds nothing but one of these asks their question: there are no decisions in it.
-ALONE = ("source_reliability", "measurement", "reader_measurement")
+# A chapter that holds nothing but one of these asks their question: it has no decisions or conditions.
+ALONE = ("source_reliability", "measurement", "reader_measurement", "left_out")
 # What shows a row, by the beginning of its id; the contents name it, and the row points to it.
 SHOWING: Mapping[str, str] = {
     "source_reliability": "nomogram_",

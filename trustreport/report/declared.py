@@ -230,7 +230,8 @@ def shorten(text: str, most: int, say: Catalogue) -> str:
     cut = text[:most]
     if ". " in cut[most // 2 :]:
         return cut[: cut.rfind(". ") + 1]
-    return say("word.shortened", text=cut[: cut.rfind(" ")] if " " in cut[most // 2 :] else cut)
+    at = next((mark for mark in (", ", " ") if mark in cut[most // 2 :]), None)  # between items of a list
+    return say("word.shortened", text=cut if at is None else cut[: cut.rfind(at)])
 
 
 def breakable(text: str) -> Markup:

@@ -273,10 +273,10 @@ def hidden_class(evidence: Evidence) -> Iterator[Remark]:
         of = {name: _estimate(evidence, table, name) for name in MEASURES}
         if any(isnan(of[name].value) for name in ("accuracy", "sensitivity", "specificity")):
             continue
-        yield Remark(table.place, _hidden(evidence, of))
+        yield Remark(table.place, _hidden(evidence, of, table.counts))
 
 
-def _hidden(evidence: Evidence, of: Mapping[str, Estimate]) -> Message | None:
+def _hidden(evidence: Evidence, of: Mapping[str, Estimate], c: ConfusionCounts) -> Message | None:
     accuracy = of["accuracy"].value
     sensitivity, specificity = of["sensitivity"], of["specificity"]
     values = {"a": accuracy, "sensitivity": sensitivity.value, "specificity": specificity.value}
@@ -292,7 +292,8 @@ def _hidden(evidence: Evidence, of: Mapping[str, Estimate]) -> Message | None:
     if accuracy >= high and of["mcc"].value < low:
         return say("checks.P05.fired_mcc", a=accuracy, mcc=of["mcc"].value)
     if _differ(of["ppv"], of["npv"], gap):
-        return say("checks.P05.fired_predictive", a=accuracy, ppv=of["ppv"].value, npv=of["npv"].value)
+        predictive = {"ppv": of["ppv"].value, "npv": of["npv"].value}
+        return say("checks.P05.fired_predictive", a=accuracy, share=share(c.positives, c.n), **predictive)
     return None
 
 

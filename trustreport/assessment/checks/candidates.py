@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from math import isnan
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark
 from trustreport.assessment.narrative.texts import quantity_name
@@ -61,8 +60,8 @@ def no_separation(evidence: Evidence) -> Iterator[Remark]:
     for name in MEASURES:
         for r in _entries(evidence, f"{name}_difference"):
             place = Place(dataset=r.place.dataset, set=r.place.set, candidates=r.place.candidates)
-            apart = r.estimate.low > 0 or r.estimate.high < 0
-            by_pair.setdefault(place, []).append(None if apart else _not_shown(name, r))
+            within = r.estimate.low <= 0 <= r.estimate.high  # false without an interval
+            by_pair.setdefault(place, []).append(_not_shown(name, r) if within else None)
     for place, found in by_pair.items():
         compared, baseline = place.candidates or ("", "")
         alike = [item for item in found if item]
@@ -71,9 +70,7 @@ def no_separation(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _not_shown(name: str, r: Result) -> Message:
-    """A measure with its difference and the interval that includes none, where there is one."""
-    if isnan(r.estimate.low):
-        return quantity_name(name)
+    """A measure with its difference and the interval that includes none."""
     e, key = r.estimate, "checks.P52.number" if name == "auc" else "checks.P52.points"
     return say(key, measure=quantity_name(name), value=e.value, low=e.low, high=e.high, level=e.level)
 

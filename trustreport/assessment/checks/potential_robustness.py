@@ -183,7 +183,7 @@ def ranks_but_not_calibrated(evidence: Evidence) -> Iterator[Remark]:
         found = list(_unusable(evidence, area))
         fires = area.estimate.value >= limit and found
         message = say("checks.P45.fired", auc=area.estimate.value, what=found)
-        yield Remark(data_of(area), message if fires else None)
+        yield Remark(data_of(area).narrowed(candidate=at.candidate), message if fires else None)
 
 
 def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
@@ -223,7 +223,8 @@ def binning(evidence: Evidence) -> Iterator[Remark]:
         bins = sorted(r.parameters["bins"] for r in of_set[widest])
         values = {"low": low, "high": high, "fewest": bins[0], "most": bins[-1]}
         message = say("checks.P46.fired", measure=say(f"checks.P46.{widest}"), **values)
-        yield Remark(data_of(first), message if high - low > evidence.limit("P46_range") else None)
+        of_scores = data_of(first).narrowed(candidate=first.place.candidate)
+        yield Remark(of_scores, message if high - low > evidence.limit("P46_range") else None)
 
 
 def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:

@@ -263,15 +263,16 @@ def _table(found: Concentration, pool: Pool, plan: Plan, suffix: str) -> PlainTa
 def _rows(
     lead: Contrast, crossings: Sequence[Crossing]
 ) -> Iterator[tuple[Message | str, Message | str, CrossCell]]:
-    """One cell of the crossing a row: the group, what it is crossed with, its cases."""
+    """One cell of the crossing that has cases a row: the group, what it is crossed with, its cases."""
     names = (group_name(lead.group), _others(lead.group))
     for name, cell in zip(names, (lead.first, lead.second)):
         yield name, text("all"), cell
     for crossing in crossings:
         for side, name in enumerate(names):
             for levels, *pair in crossing.cells:
-                named = [level_name(c, level) for c, level in zip(crossing.by, levels)]
-                yield name, _together(named), pair[side]
+                if pair[side].n:
+                    named = [level_name(c, level) for c, level in zip(crossing.by, levels)]
+                    yield name, _together(named), pair[side]
 
 
 def _together(names: Sequence[Message | str]) -> Message | str:
@@ -279,7 +280,7 @@ def _together(names: Sequence[Message | str]) -> Message | str:
 
 
 def _k_of_n(cell: CrossCell) -> Message:
-    return text("k_of_n", k=cell.k, n=cell.n) if cell.n else text("none_here")
+    return text("k_of_n", k=cell.k, n=cell.n)
 
 
 def _known(e: Estimate) -> float | None:

@@ -105,6 +105,11 @@ def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> l
     return found
 
 
+def printed_alike(prevalence: float, other: float) -> bool:
+    """Whether two prevalences are the same as they are printed, with one decimal."""
+    return abs(prevalence - other) < 0.0005
+
+
 def at_prevalence(
     readings: Readings, arms: tuple[str, str], level: float, prevalence: float
 ) -> ReaderEndpoint | None:

@@ -69,7 +69,8 @@ def _with_changes(
     """
     own = [c for c in bearing if c.criterion == row.name]
     beside = [c for c in bearing if c.how == "before" and c not in own]
-    said = [_amended(c, say) for c in (*own, *beside[:MOST_NAMED])]
+    measured = verdict.row if verdict is not None else None
+    said = [_amended(c, measured, say) for c in (*own, *beside[:MOST_NAMED])]
     if len(beside) > MOST_NAMED:
         said.append(say("verdicts.lock.amended_more", n=len(beside) - MOST_NAMED))
     key = "changed" if any(c.how == "undeclared" for c in bearing) else "amended"
@@ -92,14 +93,16 @@ def _bearing(assessment: Assessment) -> dict[str, list[lock.Change]]:
     return found
 
 
-def _amended(change: lock.Change, say: Catalogue) -> str:
+def _amended(change: lock.Change, row: Quantity | None, say: Catalogue) -> str:
     """What was locked, what is declared now, and whether it was changed with the data still closed."""
     field, name = "" if change.whole else str(change.path[-1]), change.field
     if change.criterion:
         name = say("verdicts.lock.whole") if change.whole else label(f"endpoints.{field}", say)
+    old, new = _old_and_new(change, say)
     if change.criterion and field == "bound_or_margin":
         name = say("verdicts.lock.bound")
-    old, new = _old_and_new(change, say)
+        if isinstance(change.old, float | int) and isinstance(change.new, float | int):
+            old, new = (_amount(end, row, say) for end in (change.old, change.new))
     reason = change.amendment.reason if change.amendment else None
     said = say(f"verdicts.lock.amended_{change.why}", name=name, old=old, new=new)
     return say("verdicts.lock.amended_reason", said=said, reason=reason.rstrip(".")) if reason else said

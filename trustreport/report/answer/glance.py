@@ -165,7 +165,9 @@ def _says(lead: Result, found: Sequence[Result], assessment: Assessment, say: Ca
     if len(found) < 2:
         return text
     at = lead.place
-    where = at.candidate or at.set or at.task or " / ".join(at.arms or at.candidates or ()) or at.data_name
+    of_sets = len({r.place.dataset for r in found}) > 1  # of one candidate there are then several
+    candidate = at.data_name if at.candidate and of_sets else at.candidate
+    where = candidate or at.set or at.task or " / ".join(at.arms or at.candidates or ()) or at.data_name
     return say("glance.worst", name=where, n=len(found), measure=_named(lead, say), text=text)
 
 

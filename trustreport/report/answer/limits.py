@@ -60,7 +60,8 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
     for outcome in fired:
         key = (outcome.check, outcome.severity, say(outcome.message).removesuffix("."))
         places = found.get(key, ({}, 0.0))[0]
-        where, candidate = scope_name(outcome.scope), str(outcome.scope.get("candidate") or "")
+        where = scope_name(outcome.scope)
+        candidate = str(outcome.scope.get("candidate") or " / ".join(outcome.scope.get("candidates") or ()))
         if candidate:
             where = candidate if one_set else say("word.interval", value=candidate, interval=where)
         elif one_set and where == outcome.scope.get("dataset"):
@@ -81,7 +82,9 @@ def listed(fired: Iterable[CheckOutcome], say: Catalogue, most: int = REMARKS) -
         shown += same[:most]
         if len(same) > most:
             names = [name for limit in same[most:] for name in limit.names]
-            text = say("report.section.further", n=len(same) - most, names=_first(names, say))
+            text = say("report.section.further_unnamed", n=len(same) - most)
+            if names:
+                text = say("report.section.further", n=len(names), names=_first(names, say))
             shown.append(Limitation(check, same[0].severity, tuple(names), "", text.removesuffix(".")))
     return shown
 
@@ -148,9 +151,15 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
             -cases,
         )
 
+    making = {d.name for d in assessment.study.datasets if d.role in DEVELOPMENT_ROLES}
+
     def weight_of_one(one: Limitation) -> tuple[Any, ...]:
-        """By what the remarks of one check are sorted: those on numbers of the first page come first."""
-        return "BWN".index(one.severity), one.text not in told, -one.cases
+        """By what the remarks of one check are sorted.
+
+        What tests the device is before what it was made with, numbers of the first page before others.
+        """
+        of_making = bool(one.names) and making.issuperset(one.names)
+        return of_making, "BWN".index(one.severity), one.text not in told, -one.cases
 
     found = [
         (weight(check)[0], sorted(said[check], key=weight_of_one))

@@ -52,18 +52,24 @@ def matrix(context: Context) -> Element | None:
     for verdict in assessment.verdicts:
         name = verdict.criterion.endpoint
         found = estimate_of(verdict, assessment)
-        place = context.standing.get(found.dimension) if found is not None else None
-        own = held[name]
+        own, words = held[name], tuple[str, ...]()
+        if found is not None:
+            words = ("versions", found.dimension) if found.place.candidates else (found.dimension,)
+        text = own.sentence
+        if verdict.word == "pass":
+            text = own.estimate
+            if verdict.level != assessment.plan.report.confidence_level:
+                text = say("report.matrix.at_level", estimate=text, level=verdict.level)
         rows.append(
             EvidenceRow(
                 shown[name].title,
                 name,
-                own.estimate if verdict.word == "pass" else own.sentence,
+                f"{text}." if own.amended and not text.endswith(".") else text,
                 own.amended,
                 own.mark,
                 own.word,
                 f"evidence-{shown[name].anchor}",
-                place,
+                next((context.standing[word] for word in words if word in context.standing), None),
             )
         )
     return Element(tuple(families(assessment, say)), template="report/matrix.html.j2", extra={"rows": rows})
@@ -179,7 +185,7 @@ def _incidents(plan: Plan, say: Catalogue) -> Iterator[Line]:
         why = say(f"element.feedback.{one.kind}", status=say.declared(one.status or say("word.not_declared")))
         action = say("element.feedback.corrective", id=one.capa_id) if one.capa_id else ""
         about, harm = one.description or "", say.declared(one.seriousness or "")
-        yield FollowUp(one.incident, why, about, harm, action, due=one.due).line(say)
+        yield FollowUp(one.incident, why, about, harm, action=action, due=one.due).line(say)
 
 
 def _criteria(context: Context) -> Iterator[Line]:

@@ -27,6 +27,8 @@ from trustreport.study.plan import Endpoint, Question
 from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.results import Result
 
+LONGEST_BLOCK = 600  # characters of an answer in one cell
+
 
 def questions(context: Context) -> Element | None:
     """Every declared question with its answer."""
@@ -37,8 +39,9 @@ def questions(context: Context) -> Element | None:
     review = Review(context.assessment, say)
     answers = [_answer(question, review) for question in asked]
     lines = tuple(
-        line_of(q.question, " ".join(said) or _not_answerable(why, review))
+        line_of("" if i else q.question, text)
         for q, (said, why) in zip(asked, answers)
+        for i, text in enumerate(_paragraphs(said) or [_not_answerable(why, review)])
     )
     columns = heads(say, "procurement.questions", "question answer")
     n = sum(not said for said, _ in answers)
@@ -46,6 +49,12 @@ def questions(context: Context) -> Element | None:
     level = review.plan.report.confidence_level
     table = Table(say("procurement.questions.caption", level=level), columns, lines)
     return Element(finding, tables=numbered(context, table))
+
+
+def _paragraphs(said: Sequence[str]) -> list[str]:
+    """The sentences of an answer together, or each by itself where that would be a block nobody reads."""
+    whole = " ".join(said)
+    return [*said] if len(whole) > LONGEST_BLOCK else [whole] * bool(whole)
 
 
 Answer = tuple[list[str], str]

@@ -1,7 +1,7 @@
 """What is held against the results: claims, the register of checks, what stays open or undeclared."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trustreport.assessment.claims import ClaimCheck, as_printed, claim_checks, elsewhere, inside, latest
 from trustreport.assessment.finding import CheckOutcome
@@ -58,6 +58,9 @@ def claims(context: Context) -> Element | None:
     outside = [claim.measure for claim, (_, lies) in zip(here, now) if lies is False]
     later = [say("element.E34.outside", n=len(outside), names=_names(outside, say))] if outside else []
     columns = heads(say, "element.E34", "measure place declared recomputed agrees")
+    if not any(line.cells[1].text for line in lines):  # nothing is of one set among several
+        lines = tuple(replace(line, cells=(line.cells[0], *line.cells[2:])) for line in lines)
+        columns = (columns[0], *columns[2:])
     table = Table(say("element.E34.caption"), columns, lines)
     lacks = (declared.DeclaredGroup(group.title, (), group.missing),) if group and group.missing else ()
     return Element((finding, *later) if here else (), lacks, tables=numbered(context, table))

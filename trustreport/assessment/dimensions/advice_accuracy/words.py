@@ -92,7 +92,7 @@ def _table_of_sets(all_views: Sequence[ResultView]) -> PlainTable:
                 *(None if (k := _value(view, cell)) is None else round(k) for cell in COUNTS),
                 *(if_known(view.estimate(name)) for name in names),
             )
-            for view in all_views
+            for view in sorted(all_views, key=lambda view: view.developed_on)  # last, as in the figures
         ],
     )
 

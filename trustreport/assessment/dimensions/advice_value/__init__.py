@@ -22,7 +22,7 @@ from trustreport.assessment.narrative.advice import advised
 from trustreport.assessment.narrative.periods import immature, not_plotted, prepend_sentences
 from trustreport.assessment.performance.sites import FEWER, load, sites_in
 from trustreport.study.plan import Plan
-from trustreport.study.study import Study
+from trustreport.study.study import DEVELOPMENT_ROLES, Study
 from trustreport.vocabulary.results import Result
 
 # Sites up to which the smooth curve of each is resampled.
@@ -64,7 +64,9 @@ def answer(study: Study, plan: Plan) -> Finding:
     ]
     informed = [*of_readings(study, plan), *of_advice(advised(study, plan), plan)]
     not_drawn = not_plotted(study)
-    read = [one for one in sets if not one.why_not]
+    read = sorted(
+        (one for one in sets if not one.why_not), key=lambda one: one.dataset.role in DEVELOPMENT_ROLES
+    )
     drawn = [one for one in read if one.dataset.name not in not_drawn]
     parts: list[Part] = list(overview(read, drawn)) if len(read) > 1 else []
     if len(read) <= EACH_UP_TO:

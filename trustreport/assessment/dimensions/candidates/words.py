@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from trustreport.assessment.claims import as_printed, elsewhere, observed
+from trustreport.assessment.claims import as_observed, elsewhere, observed
 from trustreport.assessment.dimensions.candidates.results import (
     ID,
     Common,
@@ -169,7 +169,8 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Iter
     (share,) = local_prevalences(plan)
     names = common.names
     rates = {rate: [_at_share(results, rate, one, share) for one in names] for rate in RATES}
-    yield text("rates", prevalence=share, positive=PATIENTS * share)
+    local = plan.site_context is not None and plan.site_context.local_prevalence is not None
+    yield text("rates_local" if local else "rates", prevalence=share, positive=PATIENTS * share)
     yield from _missed(common, results, share, plan.site_context.annual_volume if plan.site_context else None)
     if any(run.n_failed for run in common.runs):
         yield text("alarms_alone")
@@ -219,12 +220,12 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[
             continue
         found = _lead(results, metric, named)
         how = None if found is None else observed(claim, found.estimate)
-        if how is None:
+        if found is None or how is None:
             continue
-        name, measure, printed = _shown(named), quantity_name(metric), as_printed(claim.value)
+        name, measure, printed = _shown(named), quantity_name(metric), as_observed(claim.value, found)
         if how == "below":
             off.append(text("below_claim", name=name, measure=measure, printed=printed))
-        ends = map(as_printed, claim.ci or ())
+        ends = (as_observed(end, found) for end in claim.ci or ())
         shown = text("with_ci", value=printed, low=next(ends), high=next(ends)) if claim.ci else printed
         source = ", ".join(filter(None, (claim.source_document, claim.section)))
         rows.append((name, measure, shown, claim.population or "", source, found, text(f"held.{how}")))

@@ -24,7 +24,7 @@ from trustreport.assessment.performance.reader_analysis import (
     UNAIDED,
     ReaderEndpoint,
 )
-from trustreport.assessment.performance.readers import share_positive
+from trustreport.assessment.performance.readers import printed_alike, share_positive
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
 from trustreport.figures.curves import Points, thinned
 from trustreport.figures.effect import EffectPlot, EffectRow
@@ -86,7 +86,9 @@ def _sentences(one: TaskBenefit, mean: Estimate) -> Iterator[Message]:
         else:
             values["prevalence"] = there.parameters["prevalence"]
             yield text(f"of_share.{way}_there", **values, **numbers(size))
-            yield text("of_share.in_sample", share=share_positive(one.readings), **numbers(mean))
+            share = share_positive(one.readings)
+            if not printed_alike(share, values["prevalence"]):
+                yield text("of_share.in_sample", share=share, **numbers(mean))
     yield from _by_class(one)
     yield from source_sentences(one)
     yield from _gains([b for b in main.benefits if not isnan(b.value)])

@@ -27,6 +27,7 @@ from trustreport.measures.note import Note
 from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Study
+from trustreport.vocabulary.digits import beside
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import endpoint_row
@@ -56,9 +57,12 @@ def parts(
 ) -> Iterator[Part]:
     """A part for each candidate; how alike the sets are is in the first."""
     candidates = list(dict.fromkeys(one.case.place.candidate for one in scored)) or [None]
+    of_versions = any(c.follows for c in plan.candidates)
     for number, candidate in enumerate(candidates, 1):
         own = [one for one in scored if one.case.place.candidate == candidate]
-        title = say("word.name", name=candidate) if len(candidates) > 1 else None
+        # The name of a version alone, such as 1.0, would read as the number of a section.
+        of_it = text("of_version", name=candidate) if of_versions else say("word.name", name=candidate)
+        title = of_it if len(candidates) > 1 else None
         view = SetsOfCandidate(results, compared, own, candidate, plan, number)
         yield text.part(_items(view, study), title, Place(candidate=candidate))
 
@@ -88,7 +92,8 @@ def _sentences(view: SetsOfCandidate) -> Iterator[Message]:
         yield text("no_scores", n=len(view.compared))
     if len(scored) <= SENTENCES:
         for one in scored:
-            yield _of_set(one, _energy_p(view, one))
+            area = beside(one.reached.auc, (other.reached.auc for other in scored))
+            yield _of_set(one, area, _energy_p(view, one))
     else:
         yield from _of_many(view)
     if view.compared and not view.known:
@@ -128,9 +133,9 @@ def auc_bound(plan: Plan) -> tuple[float, bool]:
     return AXES["auc"][2][0], False
 
 
-def _of_set(one: ScoredSet, energy_p: float) -> Message:
+def _of_set(one: ScoredSet, area: Estimate, energy_p: float) -> Message:
     """Performance on a set, and how alike it is by the index; what contradicts the index is said with it."""
-    area, name = one.reached.auc, one.case.dataset.name
+    name = one.case.dataset.name
     if isnan(area.value):
         return text("set_undefined", name=name, reason=area.note)
     if isnan(area.low):
@@ -300,7 +305,7 @@ def scores_table(
             if not isnan(found[0]) or not isnan(found[2]):
                 rows.append((column_of(measure).header, name, similarity, *found))
     if rows:
-        columns = "measure data_set .similarity:p .p_performance:p .spr:number .p_acceptability:p .wpr:number"
+        columns = "measure data_set .similarity:p .p_performance:p .spr:p .p_acceptability:p .wpr:p"
         yield text.table(id, caption, columns, rows)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from trustreport.assessment.dimensions.pragmatic_utility.results import ID, ArmComparison, crosses
 from trustreport.assessment.finding import Column, Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, numbers
+from trustreport.assessment.performance.readers import printed_alike
 from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
@@ -27,9 +28,9 @@ def part(comparison: ArmComparison, number: int, *, alone: bool) -> Part:
 
 def _items(comparison: ArmComparison, number: int) -> Iterator[Item]:
     yield from _sentences(comparison)
-    yield text.labelled(
-        f"pragmatic_utility_{number}", text("table"), _rows(comparison), lambda r: r is comparison.lead("arr")
-    )
+    rows = list(_rows(comparison))
+    leads = next(r for _, r in rows if r.name == "arr")
+    yield text.labelled(f"pragmatic_utility_{number}", text("table"), rows, lambda r: r is leads)
     yield _rates_figure(comparison, number)
     yield _effect_figure(comparison, number)
 
@@ -92,12 +93,22 @@ def _sentences(comparison: ArmComparison) -> Iterator[Message]:
         yield say("pragmatic_utility.no_interval", reason=e.note)
     else:
         yield text(way, e)
-    yield from _number_needed(comparison.lead("nnd").estimate, sampled=there is not None)
+    needed, elsewhere = comparison.lead("nnd").estimate, _shifted(comparison, "nnd")
+    # Of the sample only where it is not said of the intended use already, number by number or in kind.
+    if elsewhere is None or not (
+        _is_of_sample(comparison, elsewhere) or (_no_single(needed) and _no_single(elsewhere.estimate))
+    ):
+        yield from _number_needed(needed, sampled=there is not None)
+
+
+def _no_single(e: Estimate) -> bool:
+    """Whether the interval runs through infinity, so that no single number of decisions can be given."""
+    return {"benefit_from", "harm_from"} <= set(e.details)
 
 
 def _number_needed(e: Estimate, *, sampled: bool = False) -> Iterator[Message]:
     """For how many decisions one error is avoided or added, where the limits say the same."""
-    if {"benefit_from", "harm_from"} <= set(e.details):
+    if _no_single(e):
         yield say("nnd_infinite", a=e.details["benefit_from"], b=e.details["harm_from"])
     elif isfinite(e.value) and isfinite(e.low) and isfinite(e.high):
         way = "nnd" if e.value > 0 else "nnd_harm"
@@ -123,6 +134,11 @@ def _shifted(comparison: ArmComparison, quantity: str) -> Result | None:
     return found[0] if found else None
 
 
+def _is_of_sample(comparison: ArmComparison, shifted: Result | None) -> bool:
+    """Whether a number is of a prevalence that is that of the sample, as both are printed."""
+    return shifted is not None and printed_alike(shifted.parameters["prevalence"], comparison.prevalence)
+
+
 def _direction(ratio: Result) -> str:
     """fewer, more, either, or nothing where no interval says."""
     crossed = crosses(ratio.estimate, 1)
@@ -140,9 +156,11 @@ def _rows(comparison: ArmComparison) -> Iterator[tuple[Message, Result]]:
     for key, arm in (("unaided_rate", comparison.unaided), ("aided_rate", comparison.aided)):
         yield text(f"label.{key}", arm=arm), comparison.lead("error_rate", arm)
     for quantity in QUANTITIES:
-        yield text(f"label.{quantity}"), comparison.lead(quantity)
+        own, shifted = comparison.lead(quantity), _shifted(comparison, quantity)
+        # One number of one prevalence: that which the criteria and the summary have.
+        yield text(f"label.{quantity}"), shifted if shifted and _is_of_sample(comparison, shifted) else own
     for r in comparison.results:
-        if r.primary and r.parameters and r.name in ("arr", "nnd"):
+        if r.primary and r.parameters and r.name in ("arr", "nnd") and not _is_of_sample(comparison, r):
             yield text(f"label.{r.name}_at_prevalence", prevalence=r.parameters["prevalence"]), r
 
 

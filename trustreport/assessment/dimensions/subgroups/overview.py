@@ -9,7 +9,7 @@ import numpy as np
 
 from trustreport.assessment.dimensions.subgroups.groups import MAIN, NAME, GroupedCases, Measured
 from trustreport.assessment.dimensions.subgroups.results import test_of
-from trustreport.assessment.dimensions.subgroups.words import MOST_NAMED
+from trustreport.assessment.dimensions.subgroups.words import MOST_NAMED, cell_of, is_area
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, column_heading, endpoint_name, first_of
 from trustreport.assessment.performance.case_groups import REST, Division
@@ -22,7 +22,7 @@ from trustreport.vocabulary.results import Result
 
 ELEMENT = "group_differences"
 # Differences of the table; those that remain significant after adjustment are in it whatever their size.
-MOST_DIFFERENCES = 12
+MOST_DIFFERENCES = 10
 # Marks below each other that a page holds.
 MOST_MARKS = 44
 
@@ -74,6 +74,11 @@ class GroupGap:
     def pair(self) -> Message:
         """Both groups."""
         return text("pair", group=self.one.name, against=self.against)
+
+    @property
+    def scale(self) -> str:
+        """What the difference is written in: percentage points, or of an area its own scale."""
+        return "area" if is_area(self.result) else "points"
 
     @property
     def measure(self) -> Message:
@@ -130,7 +135,7 @@ def _sentences(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Itera
             set=gap.of.name,
             endpoint=endpoint_name(gap.result.endpoint),
             groups=gap.pair,
-            value=gap.value,
+            value=text(f"signed_{gap.scale}", value=gap.value),
             p=gap.p,
         )
         for gap in gaps
@@ -172,15 +177,16 @@ def _largest(gap: GroupGap) -> Message:
     e = gap.result.estimate
     low, high = (e.low, e.high) if e.value > 0 else (-e.high, -e.low)
     key, way = "of_readers" if gap.of.of_readers else "of_set", "higher" if e.value > 0 else "lower"
-    interval = "interval" if isfinite(low) and isfinite(high) else "no_interval"
+    times, interval = (1, "interval_area") if gap.scale == "area" else (100, "interval")
+    interval = interval if isfinite(low) and isfinite(high) else "no_interval"
     return text(
         f"{key}.{way}",
         set=gap.of.name,
         endpoint=endpoint_name(gap.result.endpoint),
         group=gap.one.name,
         against=gap.against,
-        size=100 * abs(e.value),
-        interval=text(interval, e, low=100 * low, high=100 * high),
+        size=text(f"size_{gap.scale}", size=times * abs(e.value)),
+        interval=text(interval, e, low=times * low, high=times * high),
         p=text("p" if isfinite(gap.p) else "no_p", p=gap.p),
     )
 
@@ -190,9 +196,15 @@ def _table(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Item:
     level = gaps[0].result.estimate.level
     measures = _measures(gap.result for gap in gaps)
     key = "table" if len(shown) == len(gaps) else "table_largest"
+    caption = text(key, n=len(shown), of=len(gaps), level=level, tested=_tested(every), measures=measures)
+    others = [r for one in every if not one.of_readers for _, r in one.comparisons if r.endpoint not in MAIN]
+    if others:
+        caption = text("other_measures", caption=caption, measures=_measures(others))
+    if any(gap.scale == "area" for gap in shown):
+        caption = text("own_scale", caption=caption)
     return text.table(
         ELEMENT,
-        text(key, n=len(shown), of=len(gaps), level=level, tested=_tested(every), measures=measures),
+        caption,
         [
             "measure",
             text.column("set"),
@@ -201,7 +213,7 @@ def _table(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Item:
             of_groups.column("prespecified"),
         ],
         [
-            (gap.measure, gap.of.name, gap.pair, gap.result.estimate, gap.p, not gap.one.group.exploratory)
+            (gap.measure, gap.of.name, gap.pair, cell_of(gap.result), gap.p, not gap.one.group.exploratory)
             for gap in shown
         ],
     )

@@ -264,7 +264,7 @@ def _comparisons(
                     one.spelled,
                     _against(r),
                     column_heading(r.endpoint),
-                    r.estimate,
+                    cell_of(r),
                     r.estimate.p,
                     r.details.get("p_holm"),
                     not one.group.exploratory,
@@ -272,6 +272,16 @@ def _comparisons(
                 for one, r in shown
             ],
         )
+
+
+def is_area(r: Result) -> bool:
+    """Whether what differs is an area under a curve, whose differences are not percentage points."""
+    return endpoint_row(r.endpoint).written == "area"
+
+
+def cell_of(r: Result) -> Result | Estimate:
+    """A difference in a column of percentage points; of an area on its own scale."""
+    return r if is_area(r) else r.estimate
 
 
 def _forest(found: GroupedCases, number: int) -> Iterator[Figure]:

@@ -35,6 +35,9 @@ def events(view: MonitoringView) -> Part:
 def _events(view: MonitoringView) -> Iterator[Item]:
     if "incidents" not in view.plan.model_fields_set:
         yield text("events.no_log")
+    cases, processed = (sum(getattr(use, key) for use in view.uses) for key in ("cases", "processed"))
+    if processed < cases:
+        yield text("exposure", n=len(view.uses), cases=cases, processed=processed)
     for kind in KINDS:
         e = view.estimate("event_rate", period=None, parameters={"kind": kind})
         name = text(f"events.{kind}s")
