@@ -25,6 +25,8 @@ const showOnly = () => {
   remember("only", value);
 };
 if (only) {
+  const named = new Set(all("main :is(tbody tr > *, .part > h4)").map(names)); // a choice that no row names would only hide
+  for (const option of all("optgroup > option", only)) if (!named.has(option.value)) option.remove();
   only.addEventListener("change", showOnly);
   const kept = state().get("only");
   if (kept && all("option", only).some(({ value }) => value === kept)) {
