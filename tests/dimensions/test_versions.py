@@ -122,7 +122,7 @@ def test_a_gain_where_it_learned_and_a_loss_elsewhere_are_said_with_interval_and
     assert "On Southgate, for which version 2.0 was changed, sensitivity rose by 19 points" in text
     assert "Sensitivity of version 2.0 fell on 1 of 2 older data sets: on Northgate by 7 points" in text
     assert (
-        "On the older data set Northgate, sensitivity changed by 0 points from version 1.0 to 1.1 "
+        "On the older data set Northgate, the change in sensitivity from version 1.0 to 1.1 was 0 points "
         "(95% CI −7 to 7), which shows no fall."
     ) in text
 
