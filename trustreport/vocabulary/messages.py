@@ -61,12 +61,12 @@ def say(key: str, **values: Any) -> Message:
     return Message(key, values)
 
 
-def patients_of_sex(group: str) -> Message | None:
-    """The words for ``sex: M`` or ``sex: male``; None of any other group."""
+def patients_of_sex(group: str, other: str = "") -> Message | None:
+    """The words for ``sex: M`` or ``sex: male``; None of any other group. `other`: "other_" after the first."""
     column, _, level = group.casefold().partition(": ")
     if column not in ("sex", "gender"):
         return None
-    male, female = say("where.name.sex_m"), say("where.name.sex_f")
+    male, female = say(f"where.name.{other}sex_m"), say(f"where.name.{other}sex_f")
     return {"m": male, "male": male, "f": female, "female": female}.get(level)
 
 
