@@ -61,12 +61,13 @@ def say(key: str, **values: Any) -> Message:
     return Message(key, values)
 
 
-def patients_of_sex(group: str, other: str = "") -> Message | None:
-    """The words for ``sex: M`` or ``sex: male``; None of any other group. `other`: "other_" after the first."""
+def patients_of_sex(group: str, *, compared: bool = False) -> Message | None:
+    """The words for ``sex: M`` or ``sex: male``, shorter if compared with the other; None of any other group."""
     column, _, level = group.casefold().partition(": ")
     if column not in ("sex", "gender"):
         return None
-    male, female = say(f"where.name.{other}sex_m"), say(f"where.name.{other}sex_f")
+    male = say("where.name.other_sex_m") if compared else say("where.name.sex_m")
+    female = say("where.name.other_sex_f") if compared else say("where.name.sex_f")
     return {"m": male, "male": male, "f": female, "female": female}.get(level)
 
 
