@@ -62,7 +62,7 @@ def say(key: str, **values: Any) -> Message:
 
 
 def patients_of_sex(group: str, *, compared: bool = False) -> Message | None:
-    """The words for ``sex: M`` or ``sex: male``, shorter if compared with the other; None of any other group."""
+    """The words for ``sex: M`` or ``sex: male``, shorter after the other sex; None of any other group."""
     column, _, level = group.casefold().partition(": ")
     if column not in ("sex", "gender"):
         return None
