@@ -339,13 +339,13 @@ def test_the_largest_difference_of_all_sets_is_named_first() -> None:
     wanted = share_difference(30, 50, 45, 54)
     assert said[0].startswith(
         "The largest difference between groups is in sensitivity, site: "
-        "23.3 points lower for female patients than for male patients "
+        "23.3 points lower for female patients than for male "
         f"(95% CI {-100 * wanted.high:.1f} to {-100 * wanted.low:.1f}, unadjusted; adjusted p"
     )
     rows = [[EN(c) if isinstance(c, Message) else c for c in row] for row in first.tables[0].rows]
     sizes = [abs(row[3].value) for row in rows]
     assert sizes == sorted(sizes, reverse=True)
-    assert rows[0][:3] == ["Sensitivity", "site", "female patients minus male patients"]
+    assert rows[0][:3] == ["Sensitivity", "site", "female patients minus male"]
     # Each difference once, the lower group first: sensitivity and specificity of two sets, by either name.
     assert sum(row[0] in ("Sensitivity", "Specificity") for row in rows) == 4
     assert all(row[3].value <= 0 for row in rows)

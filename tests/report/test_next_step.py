@@ -35,12 +35,12 @@ CASES = {
         made("certification", [MISSING, SWITCHES], [SENSITIVITY, HARM]),
         (
             "Remove the cause or restrict the claim, then test on new cases (sensitivity, test). "
-            "Find the cause first: at this estimate"
+            "Find the cause first: at this estimate,"
         ),
     ),
     "an open safety criterion alone": (
         made("certification", [SENSITIVE, SWITCHES], [SENSITIVITY, HARM]),
-        "Find the cause first: at this estimate",
+        "Find the cause first: at this estimate,",
     ),
     "an open one needs more cases": (
         made("certification", [WIDE], [SENSITIVITY]),
@@ -81,8 +81,8 @@ def test_without_a_limit_what_was_not_assessed_is_left() -> None:
 def test_more_cases_are_not_proposed_to_confirm_a_failure() -> None:
     low = share("sensitivity", 30, 40, 0.598, 0.858, "test")
     said = next_step(made("certification", [low], [SENSITIVITY]), EN, LIMIT)
-    assert said.startswith("Find the cause first: at this estimate about")
-    assert said.endswith("would decide it against the device (sensitivity).")
+    assert said.startswith("Find the cause first: at this estimate, about")
+    assert said.endswith("would show that the criterion is not met (sensitivity).")
 
 
 def test_a_choice_asks_the_supplier() -> None:
@@ -101,7 +101,7 @@ def test_a_choice_that_is_open_says_what_would_settle_it() -> None:
     asked_first, _, then = next_step(one, EN, LIMIT, asked=["Alder", "Birch"]).partition(". ")
     assert asked_first == "Ask the suppliers of Alder and Birch the questions below"
     assert then.startswith("Test about ")
-    assert then.endswith(": at this estimate they would decide it (Birch, sensitivity).")
+    assert then.endswith(": at this estimate they would show that the criterion is met (Birch, sensitivity).")
 
 
 def test_what_readers_leave_open_needs_more_of_them(assessed_example: Callable[[str], Assessment]) -> None:

@@ -70,12 +70,13 @@ def spelled(group: str) -> str:
     return re.sub(r"\w+(?=: )", lambda column: column[0].replace("_", " "), group)
 
 
-def patients_of_sex(group: str) -> Message | None:
-    """The words for ``sex: M`` or ``sex: male``; None of any other group."""
+def patients_of_sex(group: str, *, compared: bool = False) -> Message | None:
+    """The words for ``sex: M`` or ``sex: male``, shorter after the other sex; None of any other group."""
     column, _, level = group.casefold().partition(": ")
     if column not in ("sex", "gender"):
         return None
-    male, female = say("where.name.sex_m"), say("where.name.sex_f")
+    male = say("where.name.other_sex_m") if compared else say("where.name.sex_m")
+    female = say("where.name.other_sex_f") if compared else say("where.name.sex_f")
     return {"m": male, "male": male, "f": female, "female": female}.get(level)
 
 

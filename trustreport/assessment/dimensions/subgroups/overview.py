@@ -68,7 +68,7 @@ class GroupGap:
             if len(others) != 1 or not np.array_equal(others[0].mask, self.one.group.against):
                 return of_groups("rest")
             name = others[0].name
-        return patients_of_sex(name) or name.removeprefix(f"{division.attribute}: ")
+        return patients_of_sex(name, compared=True) or name.removeprefix(f"{division.attribute}: ")
 
     @property
     def pair(self) -> Message:
