@@ -179,7 +179,7 @@ class Documents:
 def _choices(assessment: Assessment) -> dict[str, list[str]]:
     """What the rows of tables may be limited to, by kind, where there are two or more of it."""
     places = [r.place for r in assessment.results]
-    found = {
+    found: dict[str, list[str | None]] = {
         "sets": [name for place in places for name in (place.dataset, place.period)],
         "sites": [place.site for place in places],
         "groups": [spelled(place.subgroup or "") for place in places],
