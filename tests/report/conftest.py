@@ -19,18 +19,24 @@ FORMATS = ("html", "pdf", "annex", "json")
 @pytest.fixture(scope="session")
 def example(shared_by_processes: Path, assessed_example: Callable[[str], Assessed]) -> Callable[[str], Path]:
     """The folder of an example's report and annex by its name, built once for all processes of a run."""
+    return cache(lambda name: built(shared_by_processes / f"built-{name}", assessed_example, FORMATS))
 
-    @cache
-    def built(name: str) -> Path:
-        out = shared_by_processes / f"built-{name}"
-        with (shared_by_processes / f"built-{name}.lock").open("w") as lock:
-            flock(lock, LOCK_EX)
-            if not (out / "manifest.sha256").exists():  # written last
-                written = write_report(assessed_example(name), out, formats=FORMATS)
-                assert not written.failed
-        return out
 
-    return built
+@pytest.fixture(scope="session")
+def page_of(shared_by_processes: Path, assessed_example: Callable[[str], Assessed]) -> Callable[[str], Path]:
+    """The HTML of an example by its name, built like `example`, without what takes long to lay out."""
+    return cache(
+        lambda name: built(shared_by_processes / f"html-{name}", assessed_example, ("html",)) / "report.html"
+    )
+
+
+def built(out: Path, assessed: Callable[[str], Assessed], formats: tuple[str, ...]) -> Path:
+    with out.with_suffix(".lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not (out / "manifest.sha256").exists():  # written last
+            written = write_report(assessed(out.name.partition("-")[2]), out, formats=formats)
+            assert not written.failed
+    return out
 
 
 @pytest.fixture(scope="session")

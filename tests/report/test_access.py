@@ -15,6 +15,7 @@ from trustreport.vocabulary.messages import catalogue
 
 pytestmark = pytest.mark.slow
 COMPLETE = ("certification-dossier", "procurement-triage", "vigilance-audit")
+EXAMPLES = Path(__file__).parents[2] / "examples"
 WIDTHS = {"desktop": 1280, "phone": 390}
 # Words without a hyphen, a slash or the like, whose letters do not all lie on one line.
 BROKEN_WORDS = r"""
@@ -76,9 +77,10 @@ def report(request: pytest.FixtureRequest, example: Callable[[str], Path]) -> Pa
     return example(request.param) / "report.html"
 
 
-def test_axe_finds_no_violation(browser: Any, report: Path) -> None:
+@pytest.mark.parametrize("name", sorted(file.parent.name for file in EXAMPLES.glob("*/study.yaml")))
+def test_axe_finds_no_violation(browser: Any, page_of: Callable[[str], Path], name: str) -> None:
     page = browser.new_page()
-    page.goto(report.as_uri())
+    page.goto(page_of(name).as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     found = []
     for width in WIDTHS.values():

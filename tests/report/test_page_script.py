@@ -1,5 +1,6 @@
 """What the script of the page does in a browser, and that the page is complete without it."""
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -201,3 +202,10 @@ def test_print_has_the_annex_and_no_tools(browser: Any, report: Path) -> None:
             entries = page.locator("nav.contents .annex-entry a")
             linked = entries.evaluate_all("all => all.map(a => a.hash.slice(1))")
             assert linked == annex.evaluate_all("all => all.map(one => one.id)")
+            # What is explored is not printed, and no entry of the contents leads there.
+            assert not page.locator("nav.contents [href='#explore']").is_visible()
+            made = subprocess.run(["pdftotext", "-", "-"], input=page.pdf(), capture_output=True, check=True)
+            printed = " ".join(made.stdout.decode().split())
+            captions = annex.locator("caption > b").all_text_contents()
+            assert len(captions) > 20
+            assert [caption for caption in captions if caption not in printed] == []
