@@ -22,7 +22,7 @@ from trustreport.vocabulary.results import Result
 
 ELEMENT = "group_differences"
 # Differences of the table; those that remain significant after adjustment are in it whatever their size.
-MOST_DIFFERENCES = 10
+MOST_DIFFERENCES = 8
 # Marks below each other that a page holds.
 MOST_MARKS = 44
 
