@@ -51,12 +51,12 @@ def test_of_one_prevalence_there_is_one_number_of_decisions(assessed_example: Ex
     text = " ".join(sentences(found, "pragmatic_utility") + [c.text for line in rows for c in line.cells])
     assert "206" in text
     assert "208" not in text
-    assert not [s for s in sentences(found, "decision_benefit") if s.startswith("In the sample")]
+    assert not [s for s in sentences(found, "decision_benefit") if s.startswith("In the study sample")]
 
 
 def test_of_two_prevalences_both_are_said(assessed_example: Examples) -> None:
     found = assessed_example("certification-dossier")
-    assert [s for s in sentences(found, "decision_benefit") if s.startswith("In the sample of this study")]
+    assert [s for s in sentences(found, "decision_benefit") if s.startswith("In the study sample")]
     said = sentences(found, "pragmatic_utility")
     assert [s for s in said if s.startswith("In the sample one error is avoided")]
 
@@ -94,7 +94,7 @@ def test_what_the_model_was_made_with_comes_last(assessed_example: Examples) -> 
     (sets,) = (t for t in tables(found, "advice_accuracy") if t.id == "advice_accuracy_sets")
     assert [line.cells[0].text for line in table(sets, EN).lines] == [
         "Rotterdam 1990-1993",
-        "German trial",
+        "German centres",
         "Rotterdam 1978-1989 (training data)",
     ]
     first = [own[0] for own in ranked(found, (), EN) if len(own) > 1]
@@ -103,7 +103,7 @@ def test_what_the_model_was_made_with_comes_last(assessed_example: Examples) -> 
 
 def test_of_several_sets_areas_have_the_same_digits(assessed_example: Examples) -> None:
     said = " ".join(sentences(assessed_example("breast-recurrence"), "potential_robustness"))
-    assert "German trial: the AUC was 0.743 (95% CI 0.699 to 0.783)" in said
+    assert "German centres: the AUC was 0.743 (95% CI 0.699 to 0.783)" in said
     assert "the AUC was 0.739 (95% CI 0.704 to 0.771)" in said
 
 

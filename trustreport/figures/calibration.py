@@ -160,12 +160,19 @@ class CalibrationFigure(Chart):
     def _histogram(self, say: Catalogue, plot: PlotPanel, i: int, beside: float) -> None:
         """Cases with the condition upward, without it downward, on one scale.
 
-        What the highest bar counts is `beside` it where there is room for it, else where bars leave room.
+        What the highest bar counts is `beside` it where there is room for it, else past the end of the bars
+        where these are lowest.
         """
         counts = self.panels[i].histogram
         most = max(*counts.present, *counts.absent, 1)
+        half = len(counts.present) // 2
+        sides = [(max(of[part], default=0), left, up)
+                 for of, up in ((counts.present, True), (counts.absent, False))
+                 for part, left in ((slice(half), True), (slice(half, None), False))]  # fmt: skip
+        tallest, left, up = min(sides)
+        end = 1.08 * most if beside > LEAST_BESIDE else max(1.08 * most, tallest + 1.05 * most)
         plot.x_axis((0, 1))
-        plot.y_axis((-1.08 * most, 1.08 * most), line=False)
+        plot.y_axis((-1.08 * most, end) if up else (-end, 1.08 * most), line=False)
         plot.axes.spines["bottom"].set_visible(False)
         for name, sign, of, colour in (
             ("present", 1, counts.present, style.BLUE),
@@ -181,13 +188,8 @@ class CalibrationFigure(Chart):
         if beside > LEAST_BESIDE:
             plot.write(1.05, 0, style.wrap(text, beside, style.SMALLEST), ha="left", **style.TINY)
             return
-        # Where the bars leave room: at the end, and on the side of the line, that is emptiest.
-        half = len(counts.present) // 2
-        sides = [(of[part], left, up) for of, up in ((counts.present, True), (counts.absent, False))
-                 for part, left in ((slice(half), True), (slice(half, None), False))]  # fmt: skip
-        _, left, up = min(sides, key=lambda side: max(side[0], default=0))
         place: dict[str, Any] = {"ha": "left" if left else "right", "va": "top" if up else "bottom"}
-        plot.write(0.0 if left else 1.0, most if up else -most, text, **place, **style.TINY)
+        plot.write(0.0 if left else 1.0, end if up else -end, text, **place, **style.TINY)
 
 
 def _title(say: Catalogue, label: Message | str, width: float) -> str:

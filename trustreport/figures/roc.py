@@ -11,7 +11,7 @@ from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import MOST_POINTS, Points, thinned
 from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
-from trustreport.vocabulary.digits import beside
+from trustreport.vocabulary.digits import same_digits
 from trustreport.vocabulary.messages import Catalogue, Message
 
 GAP = 10.0
@@ -228,7 +228,7 @@ class RocFigure(Chart):
         e = line.auc
         if isnan(e.value) or isnan(e.low) or isnan(e.high):
             return say("figure.roc.area", number=numbers.estimate(say, e, "number"))
-        value, low, high = numbers.parts(say, beside(e, (one.auc for one in self._lines)), "number")
+        value, low, high = numbers.parts(say, same_digits(e, (one.auc for one in self._lines)), "number")
         key = "figure.roc.area_interval" if len(self.panels) == 1 else "figure.roc.auc_short"
         return say(key, value=value, low=low, high=high, level=numbers.level(say, e))
 

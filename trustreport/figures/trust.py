@@ -20,6 +20,7 @@ TOP = 7.0
 FLOW = flow.HEIGHT + 5.0
 KEY = 4.4  # a line of the key
 SAME_PLACE = 0.6
+APART = 0.8  # millimetres between two labels beside each other
 NAME_WIDTH = 24.0
 EDGE = 1.8  # from the panel's edge to a mark that has a place on one axis only
 INTERVALS_UP_TO = 4  # sets that are drawn with their intervals
@@ -305,7 +306,7 @@ def _write_labels(
         free = [b for b in boxes if _inside(b) and not any(overlap(b, other) for other in taken)]
         if free:
             box = free[0]
-            taken.append(box)
+            taken.append((box[0] - APART, box[1] + APART, box[2], box[3]))  # two names are no one word
             plot.write(box[0] / WIDE, (box[2] + box[3]) / 2 / TALL, text, size=style.SMALL, zorder=4)
         else:
             left_out += 1

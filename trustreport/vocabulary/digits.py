@@ -51,11 +51,11 @@ def rounded(e: Estimate, places: int) -> Estimate:
     return replace(e, value=value, low=low, high=high)
 
 
-def beside(e: Estimate, others: Iterable[Estimate]) -> Estimate:
+def same_digits(e: Estimate, others: Iterable[Estimate]) -> Estimate:
     """The estimate with the decimals of those beside it, at most one more than the fewest of them have.
 
     >>> few, many = rounded(Estimate(0.743, 0.699, 0.783), 2), rounded(Estimate(0.739, 0.704, 0.771), 3)
-    >>> beside(few, (few, many)).value.places
+    >>> same_digits(few, (few, many)).value.places
     3
     """
     known = sorted(places for one in others if (places := places_in(one.value)) is not None)

@@ -27,7 +27,7 @@ from trustreport.measures.note import Note
 from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Study
-from trustreport.vocabulary.digits import beside
+from trustreport.vocabulary.digits import same_digits
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import endpoint_row
@@ -92,7 +92,7 @@ def _sentences(view: SetsOfCandidate) -> Iterator[Message]:
         yield text("no_scores", n=len(view.compared))
     if len(scored) <= SENTENCES:
         for one in scored:
-            area = beside(one.reached.auc, (other.reached.auc for other in scored))
+            area = same_digits(one.reached.auc, (other.reached.auc for other in scored))
             yield _of_set(one, area, _energy_p(view, one))
     else:
         yield from _of_many(view)

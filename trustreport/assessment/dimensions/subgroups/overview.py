@@ -202,6 +202,9 @@ def _table(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Item:
         caption = text("other_measures", caption=caption, measures=_measures(others))
     if any(gap.scale == "area" for gap in shown):
         caption = text("own_scale", caption=caption)
+    some = any(gap.one.group.exploratory for gap in shown)
+    if not some:
+        caption = text("all_prespecified", caption=caption)
     return text.table(
         ELEMENT,
         caption,
@@ -210,10 +213,13 @@ def _table(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Item:
             text.column("set"),
             text.column("groups"),
             "difference p_holm",
-            of_groups.column("prespecified"),
+            *([of_groups.column("prespecified")] if some else []),
         ],
         [
-            (gap.measure, gap.of.name, gap.pair, cell_of(gap.result), gap.p, not gap.one.group.exploratory)
+            (
+                *(gap.measure, gap.of.name, gap.pair, cell_of(gap.result), gap.p),
+                *([not gap.one.group.exploratory] if some else []),
+            )
             for gap in shown
         ],
     )
