@@ -709,7 +709,7 @@ VIGILANCE_SAYS = {
         ),
     ),
     "a serious incident": (
-        "Yes. One serious incident is open.",
+        "Yes. Harm or possible harm: one serious incident is open.",
         "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
     ),
     "an incident that is not serious": (
@@ -1012,7 +1012,7 @@ def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() 
         details={"measured": 97 / 120},
     )
     found = replace(reached, estimate=replace(reached.estimate, details={"measured": 97 / 120}))
-    assert "The accuracy of 80.8% measured against" in "".join(sentences(made("certification", [found])))
+    assert "The accuracy of 80.8% in these data corresponds" in "".join(sentences(made("certification", [found])))
 
 
 def test_without_criteria_the_first_page_has_a_table_of_the_results_that_it_rests_on() -> None:

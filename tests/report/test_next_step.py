@@ -20,6 +20,7 @@ from test_answer import (
 )
 
 from trustreport.assessment.assess import Assessment
+from trustreport.report.answer.front import front
 from trustreport.report.answer.limits import Limitation
 from trustreport.report.answer.next_step import next_step
 from trustreport.vocabulary.messages import catalogue
@@ -34,8 +35,8 @@ CASES = {
     "a failure comes first, then an open safety criterion": (
         made("certification", [MISSING, SWITCHES], [SENSITIVITY, HARM]),
         (
-            "Remove the cause or restrict the claim, then test on new cases (sensitivity, test). "
-            "Find the cause first: at this estimate,"
+            "(1) Remove the cause or restrict the claim, then test on new cases (sensitivity, test). "
+            "(2) Find the cause first: at this estimate,"
         ),
     ),
     "an open safety criterion alone": (
@@ -99,8 +100,9 @@ def test_a_choice_that_is_open_says_what_would_settle_it() -> None:
     asked = {**SENSITIVITY, "measure": "candidates.sensitivity", "candidate": "Birch"}
     one = made("procurement", [own], [asked], candidates=[{"candidate": "Alder"}, {"candidate": "Birch"}])
     asked_first, _, then = next_step(one, EN, LIMIT, asked=["Alder", "Birch"]).partition(". ")
-    assert asked_first == "Ask the suppliers of Alder and Birch the questions below"
-    assert then.startswith("Test about ")
+    assert asked_first == "(1) Ask the suppliers of Alder and Birch the questions below"
+    assert then.startswith("(2) Test about 1"), "new cases, not those that are still lacking"
+    assert "new cases" in then
     assert then.endswith(": at this estimate they would show that the criterion is met (Birch, sensitivity).")
 
 
@@ -115,6 +117,7 @@ def test_what_readers_leave_open_needs_more_of_them(assessed_example: Callable[[
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("annotations", "First make the reference standard reliable"),
         ("factory", "Settle which utility applies, since the choice depends on it;"),
         (
             "published-studies",
@@ -125,7 +128,7 @@ def test_what_readers_leave_open_needs_more_of_them(assessed_example: Callable[[
 def test_without_criteria_the_data_may_ask_for_something_first(
     name: str, said: str, assessed_example: Callable[[str], Assessment]
 ) -> None:
-    assert next_step(assessed_example(name), EN, LIMIT).startswith(said)
+    assert front(assessed_example(name), EN).next_step.startswith(said)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr", "it"])

@@ -79,7 +79,7 @@ def test_candidates_that_decide_alike_may_differ_in_h_accuracy(assessed_example:
     assert "A and B, knees 83.0% (78.2% to 86.8%) at the declared prevalence of 81%" in said.sentence
     assert "A and B have the same results on knees" in said.supporting
     assert "H-accuracy is lower for B than for A (B minus A: −4.0, −5.6 to −2.6 points)." in said.supporting
-    assert "H-accuracy is accuracy in which" in said.supporting
+    assert "H-accuracy is accuracy weighted by" in said.supporting
 
 
 # ---------------------------------------------------------------- what a number is

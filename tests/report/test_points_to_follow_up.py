@@ -28,7 +28,10 @@ def test_each_point_has_an_action_and_an_owner(assessed_example: Callable[[str],
     assert rows["AUC, Southport"][1:] == [
         "inconclusive",
         "–",
-        "Find the cause first: at this estimate, about 343 further cases would show that the criterion is not met.",
+        (
+            "Find the cause first: at this estimate, about 343 further cases would show that the criterion "
+            "is not met."
+        ),
         "owner not declared",
     ]
     hazard, _, owner = lines["Correct decisions reversed after wrong advice"][2:]

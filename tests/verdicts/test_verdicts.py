@@ -356,7 +356,7 @@ def test_behind_an_unpassed_one_nothing_is_tested() -> None:
     by_name = [goal(f"E{i}", b, multiplicity_family="fixed sequence") for i, b in enumerate((0.95, 0.5))]
     found = judged(table(), *by_name)
     assert words(found) == ["fail", "not tested"]
-    assert "'E0', which precedes it in the fixed sequence, did not pass" in EN(found[1].reason)
+    assert "“E0”, which precedes it in the fixed sequence, did not pass" in EN(found[1].reason)
 
 
 def test_co_primary_criteria_are_met_together_or_not() -> None:

@@ -86,7 +86,8 @@ def question(assessment: Assessment, say: Catalogue) -> str:
     """The question of this kind of report; of several candidates their names."""
     plan = assessment.plan
     names = without_criteria.candidates(assessment)
-    if plan.report.kind == "procurement" and len(names) > 1:
+    compared_only = assessment.verdicts and not candidate_statuses(assessment)
+    if plan.report.kind == "procurement" and len(names) > 1 and not compared_only:
         several = "several" if len(names) <= MOST_ASKED else "many"
         required = assessment.verdicts or plan.utility.minimum_accuracy is not None
         asked = "" if required else "_open"

@@ -139,7 +139,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
 
 
 def _primary_rows(found: Answer, say: Catalogue) -> Iterator[PrimaryRow]:
-    """The results that the answer rests on, each once, with their intervals; of candidates alike together."""
+    """The results that the answer rests on, each once, by their data; of candidates alike together."""
     rested = dict.fromkeys(r for said in (*found.sentences, *found.support) for r in said.results)
     rows: dict[tuple[str, str, str], list[str]] = {}
     for r in rested:
@@ -148,7 +148,9 @@ def _primary_rows(found: Answer, say: Catalogue) -> Iterator[PrimaryRow]:
             rows.setdefault((measure, _data_of(r, say), _primary_estimate(r, say)), []).append(
                 r.place.candidate or ""
             )
-    for (measure, data, estimate), names in list(rows.items())[:MANY_ROWS]:
+    shown = list(rows.items())[:MANY_ROWS]
+    order = [data for (_, data, _), _ in shown]
+    for (measure, data, estimate), names in sorted(shown, key=lambda row: order.index(row[0][1])):
         yield PrimaryRow(measure, on_data(names, data, say), estimate)
 
 
@@ -177,7 +179,9 @@ def _primary_estimate(r: Result, say: Catalogue) -> str:
 
 def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue) -> str:
     """What the marks of the forest mean, and why an interval has a level of its own."""
-    key, share = say("answer.forest.key"), assessment.plan.declared_prevalence
+    dotted = any('class="alike"' in row.picture for group in groups for row in group.rows)
+    alike = say("answer.forest.alike") if dotted else ""
+    key, share = say("answer.forest.key", alike=alike), assessment.plan.declared_prevalence
     judged = (v.result for v in assessment.verdicts if v.result is not None)
     if share is not None and any(r.parameters.get("prevalence") == share for r in judged):
         key = f"{key} {say('answer.forest.key_prevalence', prevalence=as_share(share))}"

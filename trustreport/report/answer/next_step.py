@@ -19,7 +19,7 @@ from trustreport.report.answer.sentences import (
 from trustreport.report.answer.without_criteria import CONFLICT, depends_on_utility
 from trustreport.vocabulary.messages import Catalogue
 
-SAFETY = "safety"
+SAFETY, AGREEMENT = "safety", "P14"
 # What would settle what no check said: by the kind of limit.
 SETTLED_BY = {"agreement": "reference", "one_set": "elsewhere"} | dict.fromkeys(
     ("rating", "preference", "description", "judge"), "truth"
@@ -47,15 +47,22 @@ def next_step(
     if kind == "procurement" and choice:
         first = [say("answer.next.suppliers", names=asked, n=len(asked))] if asked else []
         if wanted := [*first, *(_action(s.open[0], assessment, say) for s in choice if s.open)]:
-            return " ".join(wanted[:MOST_NAMED])
+            return _numbered(wanted[:MOST_NAMED], say)
     if not verdicts:
-        return say(f"answer.next.{_without_criteria(assessment)}")
+        return say(f"answer.next.{_without_criteria(assessment, limit)}")
     unmet = [v for v in verdicts if v.word != "pass"]
     if not unmet:
         return say(f"answer.next.{SETTLED_BY.get(limit.kind, 'limits') if limit else 'rest'}")
     unmet.sort(key=lambda v: (GRAVEST.index(v.word), ROLES.index(v.criterion.role)))
     safety = [v for v in unmet[1:] if v.criterion.role == SAFETY and unmet[0].criterion.role != SAFETY]
-    return " ".join(_action(v, assessment, say) for v in [*unmet[:1], *safety[:1]])
+    return _numbered([_action(v, assessment, say) for v in [*unmet[:1], *safety[:1]]], say)
+
+
+def _numbered(actions: Sequence[str], say: Catalogue) -> str:
+    """One action as it is, several with their numbers."""
+    if len(actions) == 1:
+        return actions[0]
+    return " ".join(say("answer.next.numbered", n=n, action=one) for n, one in enumerate(actions, 1))
 
 
 def _action(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -79,13 +86,13 @@ def _monitored(assessment: Assessment) -> str:
     return "monitor" if has_baseline(assessment) else "baseline"
 
 
-def _without_criteria(assessment: Assessment) -> str:
+def _without_criteria(assessment: Assessment, limit: Limitation | None) -> str:
     """What comes first where nothing was required, by what the data are of."""
     study = assessment.study
     if by_minimum_accuracy(assessment)["missed"]:
         return "below"
     if of_raters_alone(assessment):
-        return "device"
+        return "raters" if limit is not None and limit.check == AGREEMENT else "device"
     if depends_on_utility(assessment):
         return "utility"
     if any(r.id == CONFLICT for r in assessment.results):
@@ -94,7 +101,7 @@ def _without_criteria(assessment: Assessment) -> str:
 
 
 def proposed(verdict: Verdict, say: Catalogue) -> str:
-    """What would settle a criterion that is not met; of one that the cases leave open how many more would."""
+    """What would settle a criterion that is not met; of one that the cases leave open how many new ones."""
     if verdict.word != "inconclusive":
         return say(f"element.feedback.propose.{verdict.word.replace(' ', '_')}")
     more, against = further_cases(verdict), "_against" if _is_outside(verdict) else ""
@@ -102,8 +109,10 @@ def proposed(verdict: Verdict, say: Catalogue) -> str:
         if verdict.result is not None and verdict.result.place.task is not None and not against:
             return say("element.feedback.propose.readers")
         return say(f"element.feedback.propose.study{against}")
-    values = {"n": more[0], "unit": say(f"verdicts.unit.{more[1]}")}
-    return say(f"element.feedback.propose.cases{against}", **values)
+    n, unit = more[0], say(f"verdicts.unit.{more[1]}")
+    if not against and verdict.result is not None:
+        n += verdict.result.estimate.n  # cases added after a look would be tested twice
+    return say(f"element.feedback.propose.cases{against}", n=n, unit=unit)
 
 
 def _is_outside(verdict: Verdict) -> bool:
