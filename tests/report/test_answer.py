@@ -1012,7 +1012,7 @@ def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() 
         details={"measured": 97 / 120},
     )
     found = replace(reached, estimate=replace(reached.estimate, details={"measured": 97 / 120}))
-    assert "The accuracy of 80.8% in these data corresponds" in "".join(sentences(made("certification", [found])))
+    assert "The accuracy of 80.8% in these data" in "".join(sentences(made("certification", [found])))
 
 
 def test_without_criteria_the_first_page_has_a_table_of_the_results_that_it_rests_on() -> None:
