@@ -203,7 +203,9 @@ def exports(draw: st.DrawFn) -> Export:
     readers = [f"R{j}" for j in range(1, draw(st.integers(2, 3)) + 1)]
     bits = st.lists(st.integers(0, 1), min_size=n, max_size=n)
     truth = draw(bits.filter(lambda own: 2 <= sum(own) <= n - 2))
-    called = {(r, a): draw(bits) for r in readers for a in (0, 1)}
+    # A column without a name of its own is known as the truth beside decisions of both kinds only.
+    calls = bits.filter(lambda own: 0 < sum(own) < n) if hidden == "truth" else bits
+    called = {(r, a): draw(calls) for r in readers for a in (0, 1)}
     cases = [f"P-{i:03}" for i in range(n)]
     head, rows, number = _rows(shape, words, arms, cases, readers, truth, called, codes, draw)
     extras = sorted(EXTRAS if shape != "calls" else EXTRAS.keys() - {"AI result"})  # it would be the decision

@@ -309,7 +309,7 @@ def test_p36_a_family_that_any_of_several_opens_adds_to_alpha(opens_when: str, s
     assert {o.status for o in found} == {"clear", status}
     if status == "fired":
         whole = (
-            'The family F2 is tested at its whole alpha as soon as one of the families "F0" and "F1" is met'
+            "The family F2 is tested at its whole alpha as soon as one of the families “F0” and “F1” is met"
         )
         assert whole in said(found[-1:])
     families[2]["after"] = ["F0"]
