@@ -208,6 +208,11 @@ def test_labels_that_err_are_named_and_what_is_not_corrected_says_so(assessed_ex
     assert [group.heading for group in routine.groups] == ["External data"]
 
 
+def test_one_of_several_safety_criteria_is_not_the_safety_criterion(assessed_example: Example) -> None:
+    shown = front(assessed_example("planned-change"), EN)
+    assert "One of two safety criteria is met: difference in sensitivity" in shown.answer.supporting
+
+
 def test_criteria_fixed_after_all_data_were_collected_are_a_limit(assessed_example: Example) -> None:
     shown = front(assessed_example("planned-change"), EN)
     assert any(

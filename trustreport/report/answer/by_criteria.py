@@ -161,10 +161,12 @@ def _lost_as_locked(verdict: Verdict) -> Locked | None:
 
 
 def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    own = [v for v in verdicts if v.word == "pass" and v.criterion.role == "safety"]
+    of_safety = [v for v in verdicts if v.criterion.role == "safety"]
+    own = [v for v in of_safety if v.word == "pass"]
     if own and len(own) < len(verdicts):
         names = [title_within(v, assessment, say) for v in own]
-        yield stated(say, "answer.criteria.safety_met", *results_of(own), n=len(own), names=names)
+        key = "answer.criteria.safety_met" if own == of_safety else "answer.criteria.safety_met_some"
+        yield stated(say, key, *results_of(own), n=len(own), all=len(of_safety), names=names)
 
 
 # ---------------------------------------------------------------- candidates
